@@ -1,7 +1,7 @@
-"""Households that look alike: the labels of their members as multisets, and what part of one tells of it.
+"""Households that look alike: the labels of their members as multisets, and what some members give away.
 
-In: how many members of each household are in each group. Out: for each group the fewest households among
-which one with a member there is lost.
+In: how many members of each household are in each group. Out: for each group the smallest number of
+households among which a household with a member there hides.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def homes(counts: Iterable[tuple[int, int, int]]) -> dict[int, Members]:
 
 
 def members(counts: Iterable[tuple[int, int, int]]) -> Counter[Members]:
-    """How many households have the same members.
+    """How many households share each multiset of members, from rows (household, group, people).
 
     >>> members([(1, 7, 2), (2, 7, 2), (3, 8, 1)])
     Counter({((7, 2),): 2, ((8, 1),): 1})
@@ -34,7 +34,7 @@ def members(counts: Iterable[tuple[int, int, int]]) -> Counter[Members]:
 
 
 def fewest_alike(households: Mapping[Members, int]) -> dict[int, int]:
-    """By group: the fewest households that have all the same members as one with a member there."""
+    """By group: how many households, at least, have exactly the members of one with a member there."""
     return _fewest((own, n) for own, n in households.items())
 
 
@@ -60,9 +60,9 @@ def largest_shares(homes: Mapping[int, Members], values: Mapping[int, int]) -> d
 
 
 def fewest_with(households: Mapping[Members, int], known: int, most: int) -> dict[int, int] | None:
-    """By group: the fewest households that have some one to `known` members of one with a member there.
+    """By group: how many households, at least, an adversary cannot rule out who knows one to `known` members.
 
-    None where there are more than `most` different parts of households.
+    None where households have more than `most` different parts.
     """
     parts: Counter[Members] = Counter()
     for own, n in households.items():
@@ -74,7 +74,7 @@ def fewest_with(households: Mapping[Members, int], known: int, most: int) -> dic
 
 
 def _parts(own: Members, known: int) -> Iterator[Members]:
-    """Every choice of one to `known` members of a household, alike members being one choice."""
+    """Every choice of one to `known` members of a household; members in one group are interchangeable."""
     for place, (group, n) in enumerate(own, start=1):
         for taken in range(1, min(n, known) + 1):
             yield ((group, taken),)

@@ -3,15 +3,15 @@
 from fractions import Fraction
 from math import log
 
-# two logarithms closer than this are not told apart by floats
+# floats cannot order two logarithms that are closer than this
 UNSURE = 1e-9
 
 
 def bounded_gain(rise: Fraction, share: Fraction, beta: Fraction) -> Fraction | float:
-    """Gain of a value over the bound that its overall share allows, min(beta, -ln share).
+    """Gain of a value divided by the bound for its overall share, min(beta, -ln share).
 
-    Enhanced β-likeness; `rise` is the share in the group over the overall share, and the gain is what it
-    exceeds 1 by. At share 1 nothing can be gained, and 0/0 is 0. Exact if beta is clearly the smaller one.
+    Enhanced β-likeness. `rise` is the share in the group over the overall share; the gain is rise - 1.
+    At share 1 nothing can be gained, and 0/0 is 0. Exact where beta is clearly below -ln share.
 
     >>> bounded_gain(Fraction(3, 2), Fraction(1, 10), beta=Fraction(1))
     Fraction(1, 2)

@@ -1,4 +1,4 @@
-"""Rows of small whole numbers told apart: which combinations occur, and where each row's own stands."""
+"""Distinct rows of small whole numbers: which combinations occur, and the index of each row's combination."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def keys(columns: Array, sizes: Sequence[int]) -> NDArray[np.int64]:
 
 
 def distinct(columns: Array, sizes: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """One row for each combination of codes that occurs, in their order, and the place of every row's own."""
+    """One row for each combination of codes that occurs, sorted, and the index of every row's combination."""
     key, below = np.zeros(len(columns), dtype=np.int64), 1
     for i, size in enumerate(sizes):
         if below * size > LARGEST:
@@ -36,7 +36,7 @@ def distinct(columns: Array, sizes: Sequence[int]) -> tuple[NDArray[np.int64], N
 
 
 def _numbered(values: Array, below: int) -> tuple[NDArray[np.int64], int]:
-    """For each value its place among those that occur, and their number; all lie between 0 and `below`."""
+    """For each value its rank among those that occur, and how many occur; all are from 0 to below `below`."""
     if below > FLAGS * len(values):
         found, place = np.unique(values, return_inverse=True)
         return place.reshape(-1), len(found)

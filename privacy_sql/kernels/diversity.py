@@ -43,14 +43,14 @@ def exponential_entropy(counts: Sequence[int]) -> Fraction | float:
     for base, exponent in coprime_powers(powers).items():
         power = Fraction(exponent, n)
         root = round(base ** (1 / power.denominator))
-        if root**power.denominator != base:  # irrational: coprime bases hide no other case
+        if root**power.denominator != base:  # irrational: with coprime bases nothing else is left
             return exp(sum(times * log(count) for count, times in powers.items()) / n)
         exact *= Fraction(root) ** power.numerator
     return exact
 
 
 def _powers_of_entropy(counts: Sequence[int]) -> tuple[Counter[int], int]:
-    """n * entropy as powers (of n and of each count) whose logarithms it sums, with n."""
+    """n, and n * entropy as the powers (of n and of each count) whose logarithms add up to it."""
     divisor = gcd(*counts)
     reduced = Counter(count // divisor for count in counts)
     n = sum(count * times for count, times in reduced.items())

@@ -15,7 +15,7 @@ def class_entropy(counts: Sequence[int]) -> float:
 
 
 def information_gain(parent: Sequence[int], children: Sequence[Sequence[int]]) -> float:
-    """How many bits about the class are gained by telling the children apart.
+    """How many bits about the class are gained by showing the children instead of their parent.
 
     Wang et al. 2004, Sec. 4.2; the counts are rows per class.
 

@@ -1,8 +1,8 @@
-"""Larger sets of columns that hold many of the sets somebody asks about, which are then counted from them.
+"""Larger sets of columns, each covering many of the sets that have to be counted.
 
-People who share the labels of a set are a union of those who share the labels of a larger one: a table
-counted once by the larger set is read for every set within, instead of the whole. A set is a number with one
-bit for each column.
+A group of people who share the labels of a set is a union of groups who share the labels of a larger set. So
+the table is counted once by the larger set, and every set inside it is counted from that result. A set is a
+number with one bit for each column.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 
 
 def larger_sets(sets: Sequence[int], sizes: Sequence[int], most: int) -> Iterator[tuple[int, list[int]]]:
-    """Sets of columns, each with those of `sets` it holds; each of `sets` comes once.
+    """Larger sets, each with the members of `sets` that it covers; every member of `sets` comes exactly once.
 
-    `sizes` are how many labels each column has; no set is made larger than to `most` combinations of these.
+    `sizes` says how many labels each column has; no larger set has more than `most` combinations of labels.
 
     >>> list(larger_sets([0b0011, 0b0101, 0b1001], sizes=[2, 2, 2, 9], most=10))
     [(7, [3, 5]), (9, [9])]

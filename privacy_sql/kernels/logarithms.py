@@ -11,8 +11,8 @@ FIRST_DIGITS = 30
 def log_sum_sign(powers: Mapping[int, int]) -> int:
     """-1, 0 or 1: the sign of the sum of exponent * ln(base) over `powers` (bases 1 and above).
 
-    What entropy ℓ-diversity compares (Ganta et al. 2008, Def. 4). A tie is found among integers: the product
-    of the powers is 1. Without a tie a few more digits always tell the sum apart from 0.
+    What entropy ℓ-diversity compares (Ganta et al. 2008, Def. 4). Integers decide a tie: the product of the
+    powers is 1. Otherwise a few more digits always show on which side of 0 the sum lies.
 
     >>> log_sum_sign({8: 2, 4: -3})
     0
@@ -30,10 +30,10 @@ def log_sum_sign(powers: Mapping[int, int]) -> int:
 
 
 def coprime_powers(powers: Mapping[int, int]) -> dict[int, int]:
-    """The same product over pairwise coprime bases, bases and exponents that matter only.
+    """The same product over pairwise coprime bases, without bases 1 and exponents 0.
 
     Two products are equal exactly when their quotient comes back empty. Splitting by greatest common
-    divisors does what prime factors would, and stays fast when a factor would be hard to find.
+    divisors replaces prime factors, and stays fast where those would be hard to find.
 
     >>> coprime_powers({12: 1, 18: -1})
     {3: -1, 2: 1}
@@ -53,7 +53,7 @@ def coprime_powers(powers: Mapping[int, int]) -> dict[int, int]:
 
 
 def log_sum_bounds(powers: Mapping[int, int], digits: int) -> tuple[Fraction, Fraction]:
-    """Two fractions between which the sum of exponent * ln(base) lies."""
+    """Two fractions, below and above the sum of exponent * ln(base)."""
     with localcontext() as context:
         context.prec = digits
         total, size = Decimal(0), Decimal(0)

@@ -1,9 +1,9 @@
 """MDAV microaggregation: groups of at least k near rows, of fixed or variable size.
 
 Domingo-Ferrer and Mateo-Sanz 2002, used in Ganta et al. 2008, Sec. 3.1; variable size after Solanas and
-Martínez-Ballesté 2006. The work is done on points, the distinct combinations of the quasi-identifiers, each
-with its number of rows; the groups are those of the rows. With `together` (not in either paper) rows of one
-point never part, and a group may exceed its size.
+Martínez-Ballesté 2006. The algorithm runs on points, the distinct combinations of the quasi-identifiers, each
+with its number of rows, and gives the groups it would give on rows. With `together` (in neither paper) all
+rows of a point stay in one group, which may then exceed its size.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Allocation(NamedTuple):
 def mdav(points: npt.ArrayLike, rows: npt.ArrayLike, k: int, *, together: bool = False) -> Allocation:
     """Groups of k rows (fixed size), the last one of up to 2k - 1.
 
-    Around the row farthest from the centroid of what is left, and around the row farthest from that one, the
-    nearest rows are taken until k are together; ties go to the earlier point.
+    Take the row farthest from the centroid of the remaining rows, and the row farthest from that one; the k
+    nearest rows to each form a group. Ties go to the earlier point.
 
     >>> mdav([[0], [1], [9], [10]], [2, 1, 1, 1], k=2).group.tolist()
     [1, 1, 0, 0]
@@ -41,7 +41,7 @@ def mdav(points: npt.ArrayLike, rows: npt.ArrayLike, k: int, *, together: bool =
     while pool.n_rows >= 3 * k:
         first = pool.coordinates(pool.farthest(pool.centroid()))
         pool.close(*pool.nearest(first))
-        # points kept together may have left too few rows for the second group of the pair
+        # where points stay together, too few rows may be left for the second group of the pair
         if pool.n_rows >= 2 * k:
             second = pool.coordinates(pool.farthest(first))
             pool.close(*pool.nearest(second))
@@ -53,10 +53,10 @@ def mdav(points: npt.ArrayLike, rows: npt.ArrayLike, k: int, *, together: bool =
 def variable_mdav(
     points: npt.ArrayLike, rows: npt.ArrayLike, k: int, *, together: bool = False, gain: float = 0.2
 ) -> Allocation:
-    """Groups of k to 2k - 1 rows that follow the gaps in the data.
+    """Groups of k to 2k - 1 rows whose borders follow the gaps in the data.
 
-    A group of k rows takes in one more row while that row is nearer to the group than `gain` times its
-    distance to any other free row (the γ of V-MDAV). Fewer than k rows at the end join the nearest group.
+    A group of k rows grows by one row while that row is nearer to the group than `gain` times its distance to
+    any other free row (the γ of V-MDAV). Fewer than k rows at the end join the nearest group.
 
     >>> variable_mdav([[0], [1], [2], [90], [91]], [1, 1, 1, 1, 1], k=2, gain=1.1).group.tolist()
     [1, 1, 1, 0, 0]
@@ -70,7 +70,7 @@ def variable_mdav(
         nearest = pool.distance_to_any(members)
         pool.close(members, taken)
         n_rows = int(taken.sum())
-        # `nearest` is the squared distance of every point to the open group, the last one closed
+        # `nearest` is the squared distance of every point to the open group, which is the last one closed
         while pool.n_rows:
             free = nearest[pool.number]
             candidate = int(np.argmin(free))
@@ -84,7 +84,7 @@ def variable_mdav(
 
 
 class _Pool:
-    """The rows not yet in a group, one array per dimension so that distances are sums over dimensions."""
+    """The rows that have no group yet, one array per dimension so that distances are sums over dimensions."""
 
     def __init__(self, points: npt.ArrayLike, rows: npt.ArrayLike, k: int, together: bool) -> None:
         matrix = np.asarray(points, dtype=np.float64)
@@ -135,11 +135,11 @@ class _Pool:
         return int(np.argmax(self.squared_distance(spot)))
 
     def nearest(self, spot: Floats) -> tuple[Ints, Ints]:
-        """Positions of the nearest points that hold k rows together, and how many rows of each are meant."""
+        """Positions of the nearest points that together hold k rows, and how many rows to take of each."""
         distance = self.squared_distance(spot)
         few = np.arange(len(distance))
         if len(distance) > self.k:
-            # every point holds a row, so the k nearest points suffice; ties with the last of them come along
+            # every point holds a row, so the k nearest points suffice, with those tied with the last of them
             few = np.flatnonzero(distance <= np.partition(distance, self.k - 1)[self.k - 1])
         order = few[np.argsort(distance[few], kind="stable")]
         reached = np.cumsum(self.rows[order])
@@ -154,7 +154,7 @@ class _Pool:
         # a second row of the same point is a free row at distance 0
         if self.together or self.rows[candidate] == 1:
             others[candidate] = np.inf
-        # distances are squared, so is the gain
+        # distances are squared, so the gain is squared too
         return inside < gain**2 * float(others.min())
 
     def close(self, positions: Ints, taken: Ints) -> None:
@@ -170,7 +170,7 @@ class _Pool:
         self._take(np.array([position]), np.array([weight]))
 
     def finish(self) -> Allocation:
-        """Give the last rows a group, their own when they are k, else the nearest; then list all groups."""
+        """Give the remaining rows their own group if there are k, else the nearest; then list all groups."""
         if self.n_rows >= self.k:
             self.close(np.arange(len(self.number)), self.rows.copy())
         centres = np.array(self._centres)

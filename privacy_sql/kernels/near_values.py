@@ -1,7 +1,7 @@
-"""Which values lie near one another: a place on a line for each, and how far a window from there reaches.
+"""Which values lie near one another: each has a place on a line, and a window from there reaches so far.
 
-A window is a set of values that an adversary takes for one. Which values it may hold is decided here, in
-whole numbers; how many people it holds is counted by whoever has the counts.
+A window is a set of values so close that an adversary treats them as one. This module decides in whole
+numbers which values a window may hold; the caller has the counts and finds out how many people it holds.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-# whole numbers below this are added as machine numbers
+# whole numbers below this are added in 64 bits
 MACHINE = 2**62
 
 
 class Line(NamedTuple):
-    """For each value its place, and the last place of the window that begins there."""
+    """For each value its place, and the last place in the window that starts there."""
 
     place: npt.NDArray[np.int64]
     upto: npt.NDArray[np.int64]
@@ -31,7 +31,7 @@ def by_number(
 ) -> Line:
     """Numbers at most `width` apart; `relative`: of one sign, the largest at most 1 + width times the least.
 
-    A missing number is at place 0, near nothing else.
+    Missing numbers have place 0 and lie near nothing else.
 
     >>> by_number([Decimal("0.7"), Fraction("0.8"), None, 4], Fraction("0.1"))
     Line(place=array([1, 2, 0, 3]), upto=array([2, 2, 0, 3]))
@@ -46,12 +46,12 @@ def by_number(
         above, below = (1 + width).as_integer_ratio()
         farthest = [number * above // below if number > 0 else number * below // above for number in known]
     else:
-        further = int(width * scale)  # between whole numbers, a fraction of one adds nothing
+        further = int(width * scale)  # gaps between whole numbers are whole: a fraction adds nothing
         farthest = [number + further for number in known]
     largest = max(map(abs, [*known[:1], *known[-1:], *farthest[-1:]]), default=0)
     kind = np.int64 if largest < MACHINE else np.object_
     line = np.array(known, kind)
-    # place 0 is that of what is missing
+    # place 0 is for missing values
     place = np.zeros(len(numbers), np.int64)
     place[[number is not None for number in numbers]] = np.searchsorted(line, np.array(whole, kind)) + 1
     reach = np.concatenate([[0], np.searchsorted(line, np.array(farthest, kind), side="right")])
@@ -70,7 +70,7 @@ def by_label(labels: Sequence[int | None]) -> Line:
 
 
 def bins(line: Line) -> list[int]:
-    """For each value its bin: every window lies in one bin or in two that follow, every bin in one window.
+    """For each value its bin: every window lies in one bin or two consecutive ones, every bin in one window.
 
     >>> bins(by_number([1, 2, 3, 9], Fraction(1)))
     [2, 2, 3, 5]
@@ -82,6 +82,6 @@ def bins(line: Line) -> list[int]:
     while len(found) < len(reach):
         last = int(reach[len(found)])
         found += [number] * (last + 1 - len(found))
-        # where no window leads on, the next number stays free
+        # where no window continues, the next number stays unused
         number += 1 if reach[last] > last else 2
     return [found[place] for place in line.place.tolist()]

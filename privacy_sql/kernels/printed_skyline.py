@@ -1,10 +1,11 @@
-"""Breach probability where printed rows also say how many people of a group have no value at all.
+"""Breach probability where the published rows also show how many people of a group have no value.
 
 chen2008, Defs. 1 to 3, for people with several values (sets, or multisets of occurrences). The paper counts
-every way to hand the values out. Whoever reads a published table knows more: a person without a value has a
-line of their own, so exactly that many people hold nothing and everybody else holds something. Where no such
-line is printed, "none of the other values" means this one. Theorem 2 does not hold for these worlds, so they
-are counted, by inclusion and exclusion over who holds nothing, for every way to spread the knowledge.
+every way to assign the values to people. A reader of the published table knows more: a person without a value
+has a line of their own, so exactly that many people hold nothing and everybody else holds something. Where no
+such line is published, somebody with none of the other values must have this one. Theorem 2 does not hold for
+these worlds, so this module counts them, by inclusion and exclusion over who holds nothing, for every way to
+spread the knowledge over groups.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from typing import NamedTuple
 
 from privacy_sql.kernels.skyline.breach_probability import Amounts, ValuesPerPerson
 
-MOST_WORK = 100_000_000  # bits handled for one question; beyond, it is not decided
+MOST_WORK = 100_000_000  # bits handled for one question; a question that needs more stays undecided
 MOST_KEPT = 100_000  # results kept between questions, some hundred bytes each
-MOST_CHOICES = 10_000  # sets of values that may be ruled out of one group
+MOST_CHOICES = 10_000  # sets of ruled-out values tried in one group
 
 
 class Printed(NamedTuple):
-    """What one group shows about a value: people, its lines, the others' lines, people without any."""
+    """What one group shows about a value: people, its lines, other values' lines, people without a value."""
 
     people: int
     holders: int
@@ -49,7 +50,7 @@ Factors = dict[tuple[int, int], Fraction]
 
 
 class PrintedSkyline:
-    """The worst cases of groups that are read from print; what is worked out for one group is kept.
+    """The worst cases of published groups; results for a group are kept for the next question.
 
     >>> group = Printed(people=4, holders=1, others=(3,), without=0)
     >>> PrintedSkyline("set").worst([group], Amounts(1, 0, 0)).chance  # who has not the one has the other
@@ -64,7 +65,7 @@ class PrintedSkyline:
 
     def worst(self, groups: Sequence[Printed], amounts: Amounts) -> Worst | None:
         """The least odds against the value over all knowledge of at most these amounts, if anybody has it."""
-        if len(self._odds) + len(self._factors) > MOST_KEPT:  # not amid a question, which needs its own again
+        if len(self._odds) + len(self._factors) > MOST_KEPT:  # not within a question, which needs its own
             self._odds.clear()
             self._factors.clear()
         if self._is_a_share(amounts):
@@ -78,7 +79,7 @@ class PrintedSkyline:
                 count[shape] = count.get(shape, 0) + 1
                 target.setdefault(shape, group)
         everywhere = self._elsewhere(count, amounts)
-        # as if the target's own group were there once more: no worst case of it has lower odds
+        # counts the target's own group twice; that can only lower the odds, never raise them
         floors = {shape: self._least(shape, amounts, everywhere) for shape in count}
         found: Worst | None = None
         for shape in sorted(count, key=floors.__getitem__):
@@ -91,11 +92,11 @@ class PrintedSkyline:
         return found
 
     def _is_a_share(self, amounts: Amounts) -> bool:
-        """Without knowledge everybody of a group is as likely to be in the set of its holders."""
+        """Without knowledge everybody in a group is equally likely to be one of its holders."""
         return self.case == "set" and not any(amounts)
 
     def affordable(self, groups: Iterable[Printed], amounts: Amounts) -> bool:
-        """Whether the worlds of all groups can be counted: a limit of work, the same on every machine."""
+        """Whether the worlds of all groups can be counted; the limit of work is the same on every machine."""
         if self._is_a_share(amounts):
             return True
         ruled_out, known, family = amounts
@@ -111,20 +112,20 @@ class PrintedSkyline:
         return work <= MOST_WORK
 
     def _least(self, shape: Printed, amounts: Amounts, beside: Factors) -> Fraction:
-        """The least odds for a target of this group, the rest of the knowledge lying in other groups."""
+        """The least odds for a target in this group when the rest of the knowledge is about other groups."""
         ruled_out, known, family = amounts
         found = [
             odds * beside[known - k, family - m]
             for k, m in beside
             if (odds := self.target_odds(shape, ruled_out, k, m)) is not None
         ]
-        return min(found, default=Fraction(0))  # no world at all: nothing may be called safe
+        return min(found, default=Fraction(0))  # no world is possible: nothing may be called safe
 
     def _elsewhere(self, count: Mapping[Printed, int], amounts: Amounts) -> Factors:
-        """The least factor of knowledge spread over some groups, for every amount of it.
+        """The least factor that knowledge spread over some groups can bring, for every amount of knowledge.
 
-        Knowledge lies in `known + family` groups at most. So of the groups with the least factors for one
-        amount no more than that many are needed: a further one could give its place to one of them.
+        Knowledge is about `known + family` groups at most. So for each amount only that many groups with the
+        least factors matter: any other group could be replaced by one of them.
         """
         _, known, family = amounts
         pairs = [(k, m) for k in range(known + 1) for m in range(family + 1)]
@@ -152,9 +153,9 @@ class PrintedSkyline:
         return total
 
     def target_odds(self, shape: Printed, ruled_out: int, known: int, family: int) -> Fraction | None:
-        """Odds against the target when `known` people of the group and a family of so many are known about.
+        """Odds against the target given facts about `known` people of the group and a family of that size.
 
-        None where nothing can be known of so many people.
+        None where the group has too few people for that.
         """
         key = (shape, ruled_out, known, family)
         if key not in self._odds:
@@ -175,10 +176,10 @@ class PrintedSkyline:
         return self._factors[key]
 
     def _worlds(self, shape: Printed, without: int, target: str) -> int:
-        """Ways to hand out the values so that `without` people lack this one and all that is printed is true.
+        """Ways to assign the values so that `without` people lack this one and everything published is true.
 
-        The target has the value or lies elsewhere. Who holds nothing is settled by inclusion and exclusion:
-        over `j` people, at least, who do.
+        The target has the value or is in another group. Inclusion and exclusion settles who holds nothing:
+        `j` counts people who do, at least.
         """
         return sum(
             ways * self._own(shape, without, target, j)
@@ -186,7 +187,7 @@ class PrintedSkyline:
         )
 
     def _lacking(self, shape: Printed, without: int, ruled_out: int) -> int:
-        """The same for a target who lacks the value and those ruled out, of which no others leave fewer.
+        """The same for a target who lacks the value and those values whose absence leaves the fewest ways.
 
         The target is one of the `j` people, or holds some value that is not ruled out.
         """
@@ -197,8 +198,8 @@ class PrintedSkyline:
         every = self._others(shape)
         nothing = sum(ways * its for ways, its in zip(every, own, strict=False))
         some = [ways * its for ways, its in zip(every, own[1:], strict=True)]
-        left = range(shape.people - shape.without, 0, -1)  # people who may hold something
-        # more values ruled out are never worse for whoever knows them
+        left = range(shape.people - shape.without, 0, -1)  # people who can hold something
+        # ruling out more values never helps the adversary less
         chosen = set(combinations(sorted(shape.others), min(ruled_out, len(shape.others))))
         return nothing + min(
             sum(
@@ -211,7 +212,7 @@ class PrintedSkyline:
         )
 
     def _spared(self, places: int, counts: Sequence[int]) -> int:
-        """With `_drawn`, the share of the ways in which one of some people is not handed out these lines."""
+        """With `_drawn`, the share of the ways in which one of some people gets none of these lines."""
         if self.case == "set":
             return prod(places - n for n in counts)
         return int((places - 1) ** sum(counts))
@@ -220,23 +221,23 @@ class PrintedSkyline:
         return len(counts) if self.case == "set" else sum(counts)
 
     def _others(self, shape: Printed) -> list[int]:
-        """Ways to hand out the other values where `j` people hold nothing, with their signs."""
+        """Ways to assign the other values where `j` people hold nothing, with their signs."""
         told, found = self._last
         if told != shape:
             n, found = shape.people, []
             for j in range(shape.without, n + 1):
                 ways = self._ways(n - j, shape.others)
                 if not ways:
-                    break  # too few people are left for the values, and fewer still are no better
+                    break  # too few people are left for the values; from here on there are only fewer
                 found.append((-1) ** (j - shape.without) * comb(j, shape.without) * ways)
             self._last = shape, found
         return found
 
     def _own(self, shape: Printed, without: int, target: str, j: int) -> int:
-        """Ways to say which `j` people beside the target hold nothing, and to hand out the value to others.
+        """Ways to choose `j` people beside the target who hold nothing, and to assign the value to others.
 
-        In sets the value is handed out first: the others who hold nothing are then any that are left
-        (Vandermonde's sum over how many of them are people known about).
+        For sets the value is assigned first; those who hold nothing are then any of the others (Vandermonde's
+        sum over how many of them the adversary knows about).
         """
         free = shape.people - without - (target != "elsewhere")
         count = shape.holders - (target == "has" and self.case == "set")
@@ -252,5 +253,5 @@ class PrintedSkyline:
         return found
 
     def _ways(self, places: int, counts: Iterable[int]) -> int:
-        """Ways to hand out so many lines of each value among some people."""
+        """Ways to assign these numbers of lines to some people."""
         return prod(comb(places, n) if self.case == "set" else places**n for n in counts)

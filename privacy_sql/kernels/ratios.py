@@ -1,8 +1,7 @@
-"""Ratios of whole numbers held against a limit, for many groups at once and without an error.
+"""Ratios of whole numbers compared with a limit, for many groups at once and without rounding errors.
 
-A ratio is kept as the two numbers it is made of. Comparing p/q with a/b is comparing p·b with a·q: in 64 bits
-where both products fit, else in floats for all but the few that lie near the limit, which Python's integers
-decide.
+A ratio is kept as its two numbers. Comparing p/q with a/b means comparing p·b with a·q: in 64 bits where both
+products fit, otherwise in floats, except for the few ratios near the limit, which Python's integers decide.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ Bools = npt.NDArray[np.bool_]
 
 # products of at most this size are exact in 64 bits
 LARGEST = 2**62
-# two floats made by one division each that differ by more than this, relatively, are in the right order
+# two quotients that differ by more than this, relatively, are in the right order as floats
 TOLD_APART = 1e-9
 
 
 @dataclass(frozen=True)
 class Ratios:
-    """One ratio above / below for each group; nothing over nothing does not occur, and x / 0 is unbounded.
+    """One ratio above / below for each group; 0 / 0 does not occur, and x / 0 is unbounded.
 
     >>> halves = Ratios(np.array([1, 2, 3]), np.array([2, 4, 4]))
     >>> halves.keep("<=", Fraction(1, 2)).tolist(), halves.keep("<", Fraction(1, 2)).tolist()
@@ -38,17 +37,17 @@ class Ratios:
 
     @classmethod
     def of(cls, above: Ints, below: Ints | None = None) -> Ratios:
-        """Ratios, or whole numbers as ratios over 1."""
+        """These ratios, or whole numbers as ratios with denominator 1."""
         return cls(above, np.ones_like(above) if below is None else below)
 
     def keep(self, relation: str, limit: Fraction | int) -> Bools:
-        """Which ratios keep to the limit; one that is unbounded never does."""
+        """Which ratios keep to the limit; an unbounded one never does."""
         limit = Fraction(limit)
         bounded = self.below > 0
         if _fits(self.above, limit.denominator) and _fits(self.below, limit.numerator):
             sign = np.sign(self.above * limit.denominator - self.below * limit.numerator)
         else:
-            # the sign of ratio - limit: by floats, and in integers near the limit
+            # the sign of ratio - limit: from floats, and from integers near the limit
             with np.errstate(divide="ignore"):
                 distance = self.above / self.below - float(limit)
             sign = np.sign(distance).astype(np.int64)
@@ -61,7 +60,7 @@ class Ratios:
         return np.asarray((sign >= 0 if relation.endswith("=") else sign > 0) & bounded)
 
     def worst(self, relation: str) -> int:
-        """The place of the ratio that is farthest on the wrong side: the largest, or for >= the smallest."""
+        """The index of the ratio farthest on the wrong side: the largest, or for >= the smallest."""
         if not self.below.all():
             return int(np.flatnonzero(self.below == 0)[0])
         smallest = relation.startswith(">")
@@ -69,7 +68,7 @@ class Ratios:
         place = int(shares.argmin() if smallest else shares.argmax())
         room = TOLD_APART * max(1.0, abs(float(shares[place])))
         near = np.flatnonzero(np.abs(shares - shares[place]) <= room)
-        # few distinct ratios lie so near one another, however many groups share them
+        # few distinct ratios are so close together, however many groups share them
         while len(near):
             beyond = Ratios(self.above[near], self.below[near]).keep(
                 "<" if smallest else ">", self.value(place)

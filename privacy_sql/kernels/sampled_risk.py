@@ -1,7 +1,8 @@
-"""What a sample says about the population behind it: estimates, and never a promise.
+"""What a sample says about the population it was drawn from: estimates, never a promise.
 
-In: how many people of the sample are in a group, and how many of the population they stand for. Out: numbers
-that may be far from the truth: somebody who is alone in the sample and stands for a hundred may be alone.
+In: how many people of the sample are in a group, and how many of the population they represent. Out: numbers
+that may be far from the truth: somebody who is alone in the sample with a weight of a hundred may still be
+alone in the population.
 """
 
 from __future__ import annotations
@@ -10,17 +11,17 @@ from collections.abc import Mapping
 from fractions import Fraction
 from math import log
 
-EXACT = 1_000  # groups of more people than this are weighed in floating point
+EXACT = 1_000  # larger groups are computed in floating point
 NEARLY = 2.0**-60
 
 
 def expected_risk(sampled: int, standing_for: float) -> float:
-    """The mean of 1/(people of the population in the group), given how many of them were drawn.
+    """The expected 1/(people of the population in the group), given how many of them were drawn.
 
-    Benedetti and Franconi (1998): of a group of h people each is drawn with p = f/F, f of them were, and h
-    follows a negative binomial law: r = sum over h >= f of C(h-1, f-1) p^f (1-p)^(h-f) / h. This is the
-    integral of p u^(f-1) / (p + (1-p) u) for u from 0 to 1, which is worked out without a difference of near
-    numbers: by its series in 1-p, or by the recursion over f while that shrinks every error.
+    Benedetti and Franconi (1998): each of the h people of a group is drawn with p = f/F, f were drawn, and h
+    follows a negative binomial law: r = sum over h >= f of C(h-1, f-1) p^f (1-p)^(h-f) / h. This equals the
+    integral of p u^(f-1) / (p + (1-p) u) for u from 0 to 1, which is computed without subtracting nearly
+    equal numbers: by its series in 1-p, or by the recursion over f while that shrinks every error.
 
     >>> f"{expected_risk(1, 100):.12f}", f"{log(100) / 99:.12f}"
     ('0.046516870566', '0.046516870566')
@@ -46,11 +47,11 @@ def expected_risk(sampled: int, standing_for: float) -> float:
 
 
 def alone_in_population(groups: Mapping[int, int], population: int) -> Fraction | float | None:
-    """The share of those alone in the sample who are alone in the population; None where nothing says it.
+    """The share of people alone in the sample who are alone in the population; None if the sample cannot say.
 
     Zayatz (1991): E_1 h(1) / sum of E_i h(i), with E_i groups of i people in the sample and
     h(i) = i C(N-i, n-1) / C(N, n), the chance that a group of i people of the population shows one person in
-    a sample of n of N. What all h(i) share is left out. Exact while groups are small.
+    a sample of n of N. Factors common to all h(i) are left out. Exact while groups are small.
 
     >>> alone_in_population({1: 1, 3: 1}, 36)
     Fraction(595, 2083)

@@ -1,8 +1,8 @@
 """The papers' figures and tables, computed again by command: one module per paper.
 
-In: a paper's data, by `experiment`. Out: figures and tables. Read `martin.py` first. A module defines
-`PARTS`, the names of what it can do, and `run(engine, data, parts)`, which yields a `Figure` for each. It
-holds no number of a paper as a result; `_printed.py` says what a paper prints, `_page.py` shows both.
+In: a paper's data, from the verb `experiment`. Out: figures and tables. Read `martin.py` first. A module
+defines `PARTS`, the names of its figures, and `run(engine, data, parts)`, which yields a `Figure` for each.
+No result is copied from a paper; `_printed.py` says what a paper prints, `_page.py` shows both side by side.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from privacy_sql.papers._svg import plotted, tabled
 
 @dataclass(frozen=True)
 class Figure:
-    """A table of numbers and how to draw it: `y` against `x`, one line for each value of `series`.
+    """A table of numbers and how to draw it: `y` against `x`, with one line for each value of `series`.
 
     >>> figure = Figure("f", "A figure", ("k", "value"), ((0, 0.5), (1, 0.75)), x="k", y="value")
     >>> figure.csv()
@@ -46,7 +46,7 @@ class Figure:
         return lines.getvalue()
 
     def lines(self, paper: str, most: int = 40) -> list[str]:
-        """The figure for people: its numbers, the paper's beside ours, and the reason for a difference."""
+        """The figure as text: its numbers, the paper's beside ours, and the reason for a difference."""
         cells = [list(self.columns), *([shown(cell) for cell in row] for row in self.rows[:most])]
         widths = [max(len(row[place]) for row in cells) for place in range(len(self.columns))]
         told = [self.title, *([f"  {self.note}"] if self.note else [])]
@@ -70,20 +70,20 @@ class Figure:
         return {"name": self.name, "title": self.title, "note": self.note, "rows": rows}
 
     def svg(self) -> str:
-        """The drawing; of a table that has no axes, the table."""
+        """The drawing, or the table where there are no axes."""
         if self.x is None or self.y is None:
             return tabled(self.title, self.columns, [[shown(cell) for cell in row] for row in self.rows])
         lines: dict[str, list[tuple[float, float]]] = {}
         for row in self.to_json()["rows"]:
             value = row[self.series] if self.series else self.y
-            # a word says of itself what it is; a number does not
+            # words need no column name beside them, numbers do
             label = value if isinstance(value, str) else f"{self.series} {value}"
             lines.setdefault(label, []).append((float(row[self.x]), float(row[self.y])))
         return plotted(self.title, self.x, self.y, lines)
 
 
 def chosen(parts: Sequence[str], known: Sequence[str]) -> list[str]:
-    """The parts asked for, in the paper's order; all of them when none is named."""
+    """The named parts, in the paper's order; all of them when none is named."""
     for part in parts:
         if part not in known:
             raise UsageError("unknown_part", f'no part "{part}"', hint=did_you_mean(part, known))
@@ -94,7 +94,7 @@ def save(figures: Iterable[Figure], folder: Path) -> list[str]:
     """Write each figure as CSV, JSON and SVG; returns the file names."""
     written = []
     for figure in figures:
-        # refuse to replace files that are no earlier run of this figure: its JSON tells
+        # replace only files of an earlier run of this figure, which its JSON shows
         files = [folder / f"{figure.name}.{kind}" for kind in ("csv", "json", "svg")]
         taken = [file for file in files if file.exists()]
         try:

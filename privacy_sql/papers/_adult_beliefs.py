@@ -1,4 +1,4 @@
-"""Adult as li2009 studies it: people as points, their priors, and what a grouping tells about them."""
+"""Adult as li2009 studies it: people as points, their priors, and what a grouping reveals about them."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 TREES = ("workclass", "education", "marital_status", "race", "sex")
-SMOOTHING = "3/4"  # on a hierarchy of height 2, which the paper's "at least 0.5" leaves open
+SMOOTHING = "3/4"  # on a hierarchy of height 2; the paper only says "at least 0.5"
 
 
 def adult(data: Path, *, evenly: bool = False) -> Table:
     """The training rows of Adult without missing values, with the quasi-identifiers of Table IV.
 
-    `evenly` replaces the steps of the trees by how many leaves lie between two values, in their order.
+    `evenly` replaces distances in the trees by the number of leaves between two values, in their order.
     """
     files = data / "hierarchies" / "adult"
     quasi: dict[str, Hierarchy] = {"age": Intervals(5, 10, 20, 40)}
@@ -51,7 +51,7 @@ def adult(data: Path, *, evenly: bool = False) -> Table:
 
 
 def _by_order(kind: Hierarchy) -> dict[str, dict[str, Fraction]]:
-    """Distances between the leaves of a tree that grow evenly from one to the next."""
+    """Distances between the leaves of a tree that grow by the same step from one leaf to the next."""
     assert isinstance(kind, Tree)
     leaves = [str(row[0]) for row in kind.rows()]
     apart = max(len(leaves) - 1, 1)
@@ -63,7 +63,7 @@ def _by_order(kind: Hierarchy) -> dict[str, dict[str, Fraction]]:
 
 @dataclass(frozen=True)
 class Study:
-    """One row per person: her kind, her sensitive value, and her place in ordered codes."""
+    """One row per person: their kind, their sensitive value, and their position in ordered codes."""
 
     table: studied_table.Studied
     kind: Array
@@ -81,7 +81,7 @@ class Study:
         apart = studied_table.sensitive_distances(table)
         assert apart is not None
         ordered = np.column_stack([_in_order(base, i)[table.kinds[:, i]] for i in range(len(table.columns))])
-        # an engine counts in an order of its own; a seeded draw of people needs one that stays
+        # engines return counts in any order; a seeded draw of people needs a fixed one
         rows = np.lexsort((table.sensitive, kinds))
         kind, value = (np.repeat(of[rows], table.counts[rows]) for of in (kinds, table.sensitive))
         return cls(table, kind, value, ordered[kind], apart)
@@ -92,7 +92,7 @@ class Study:
         return self.priors[bandwidth]
 
     def fresh_prior(self, bandwidth: float, share: float) -> Array:
-        """The prior of a share of the rows, computed anew."""
+        """The prior from a share of the rows, computed from scratch."""
         rows = slice(0, round(share * len(self.table.codes)))
         table = self.table
         weights = [
@@ -117,7 +117,7 @@ class Study:
     def moves(
         self, groups: Sequence[Array], bandwidth: Bandwidth, method: Method, cap: int
     ) -> tuple[Moves, Array, Array]:
-        """The moves of belief per kind in each group, with the group and the people of each entry."""
+        """How far beliefs move, per kind in each group, with the group and the people of each entry."""
         number = np.repeat(np.arange(len(groups)), [len(rows) for rows in groups])
         n_kinds = len(self.table.kinds)
         key, people = np.unique(number * n_kinds + self.kind[np.concatenate(groups)], return_counts=True)
@@ -146,7 +146,7 @@ class Study:
     def people_over(
         self, groups: Sequence[Array], bandwidth: Bandwidth, t: float, method: Method
     ) -> tuple[int, int]:
-        """People whose belief moves by more than t, and people of whom that is unknown."""
+        """How many people the belief about whom moves by more than t, and for how many that is unknown."""
         found, _, people = self.moves(groups, bandwidth, method, STATE_CAP)
         return int(people[found.moves > t].sum()), int(people[np.isnan(found.moves)].sum())
 
@@ -154,7 +154,7 @@ class Study:
         """Earth mover's distance of each group to the table over the occupation tree, edge by edge."""
         counts = self.counts(groups).astype(float)
         off = counts / counts.sum(axis=1, keepdims=True) - np.bincount(self.value) / len(self.value)
-        # leaves of one parent are at distance 1/2, all others at 1: every edge is a quarter long
+        # leaves with one parent are 1/2 apart, all others 1: every edge has length 1/4
         parents = np.unique(self.apart <= 0.5, axis=0).astype(float)
         return np.asarray((np.abs(off).sum(axis=1) + np.abs(off @ parents.T).sum(axis=1)) / 4)
 
@@ -168,7 +168,7 @@ class Study:
         return low, high, self.counts(groups)
 
     def certainty_penalty(self, groups: Sequence[Array]) -> float:
-        """Width of each person's box over the table's, averaged over attributes and people."""
+        """Width of each person's box divided by the table's, averaged over attributes and people."""
         low, high, counts = self.boxes(groups)
         widths = (high - low) / np.maximum(np.ptp(self.points, axis=0), 1)
         return float(np.average(widths.mean(axis=1), weights=counts.sum(axis=1)))
@@ -176,7 +176,7 @@ class Study:
     def query(
         self, random: np.random.Generator, dimensions: int, selectivity: float
     ) -> tuple[Array, Array, Array]:
-        """A range on some attributes and a set of sensitive values, each keeping its share of the domain."""
+        """A range on some attributes and a set of sensitive values, each covering its share of the domain."""
         first, last = self.points.min(axis=0), self.points.max(axis=0)
         low, high = first.copy(), last.copy()
         share = selectivity ** (1 / (dimensions + 1))
@@ -191,7 +191,7 @@ class Study:
     def query_error(
         self, boxes: tuple[Array, Array, Array], queries: Sequence[tuple[Array, Array, Array]]
     ) -> float:
-        """Average relative error of counts estimated as if people were spread evenly over their boxes."""
+        """Average relative error of counts, estimated as if people were spread evenly over their boxes."""
         low, high, counts = boxes
         people = np.zeros((len(self.table.kinds), len(self.table.values)))
         np.add.at(people, (self.kind, self.value), 1)
@@ -209,7 +209,7 @@ class Study:
 
 
 def _in_order(base: Base, column: int) -> Array:
-    """For each code of a column its place: numbers by value, leaves in the order of their tree."""
+    """For each code of a column its rank: numbers by value, leaves in the order of their tree."""
     alias = list(base.aliases.values())[column]
     _, hierarchy = base.columns[alias]
     known = studied_table.dictionary(base, alias)

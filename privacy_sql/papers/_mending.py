@@ -1,8 +1,8 @@
-"""A partition made whole: groups that an exact audit refuses are cut small and joined to their neighbours.
+"""A partition repaired: groups that an exact audit refuses are cut small and joined to their neighbours.
 
-Li et al. 2009 leave a box whose cuts all fail as it is. Judged exactly some of those boxes move a belief too
-far, and the larger ones cannot be judged. Nobody has to be left out for that: a few people more or less make
-most groups safe.
+Li et al. 2009 keep a box whose cuts all fail. An exact audit shows that some of those boxes move a belief too
+far, and it cannot decide the larger ones. Nobody has to be suppressed for that: a few people more or less
+make most groups safe.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Groups = list[Array]
 
 PIECE = 5_000  # count vectors of a piece
 JOINED = 50_000  # count vectors of a piece and the group it joins
-NEAREST = 200  # groups that a piece looks at
-TRIED = 12  # of these, groups that are judged exactly with it
+NEAREST = 200  # neighbouring groups tried for a piece
+TRIED = 12  # of these, groups judged exactly together with the piece
 
 
 def certain(study: Study, groups: Sequence[Array], t: float, bandwidth: Bandwidth) -> tuple[Groups, Groups]:
@@ -35,7 +35,7 @@ def certain(study: Study, groups: Sequence[Array], t: float, bandwidth: Bandwidt
     if not groups:
         return [], []
     risks = study.risks(groups, bandwidth, "exact")
-    safe = (risks <= t - TOLERANCE).tolist()  # an undecided group is not
+    safe = (risks <= t - TOLERANCE).tolist()  # an undecided group does not count
     kept, refused = (
         [rows for rows, fine in zip(groups, safe, strict=True) if fine == wanted] for wanted in (True, False)
     )
@@ -45,7 +45,7 @@ def certain(study: Study, groups: Sequence[Array], t: float, bandwidth: Bandwidt
 def mended(
     study: Study, groups: Sequence[Array], t: float, bandwidth: Bandwidth, k: int
 ) -> tuple[Groups, Groups]:
-    """Groups that are safe for certain, and the pieces for which no neighbour was found."""
+    """Groups that are certainly safe, and the pieces without a suitable neighbour."""
     kept, refused = certain(study, groups, t, bandwidth)
     # groups cut in the middle, safe or not, until each has few count vectors or cannot be cut
     open_groups, pieces = list(refused), []
@@ -68,7 +68,7 @@ def mended(
 
 
 def _partner(study: Study, piece: Array, kept: Groups, t: float, bandwidth: Bandwidth) -> int | None:
-    """The place of a near group with which a piece is safe; of those, one with a small estimated move."""
+    """The index of a near group that is safe together with a piece, preferring a small estimated move."""
     widths = np.maximum(np.ptp(study.points, axis=0), 1)
     centres = np.array([study.points[rows].mean(axis=0) for rows in kept])
     apart = (np.abs(centres - study.points[piece].mean(axis=0)) / widths).sum(axis=1)

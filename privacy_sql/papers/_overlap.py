@@ -1,4 +1,4 @@
-"""Overlapping samples of a table, each published on its own: what the figures of ganta2008 attack."""
+"""Overlapping samples of a table, each published on its own: the target of the attacks in ganta2008."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Source:
-    """A table of the paper: its file, what is known of people, what is not, and which rows count."""
+    """A table of the paper: its file, the known columns, the sensitive column, and which rows count."""
 
     file: str
     quasi: tuple[str, ...]
@@ -73,7 +73,7 @@ SOURCES = {
 
 
 class People:
-    """A table of the paper, one row per person; what does not apply to a person is a value, as there."""
+    """A table of the paper, one row per person; "not applicable" is a value, as in the paper."""
 
     def __init__(self, engine: Engine, data: Path, name: str) -> None:
         import pandas as pd
@@ -104,7 +104,7 @@ class People:
 
 
 class Pair:
-    """Two overlapping samples of a table, published as often as asked and attacked."""
+    """Two overlapping samples of a table that can be published and attacked repeatedly."""
 
     def __init__(self, people: People, seed: int) -> None:
         self.people, self.seed = people, seed
@@ -115,7 +115,7 @@ class Pair:
     def attacked(self, methods: tuple[str, str], k: int, more: Sequence[Criterion] = ()) -> Findings:
         """The attack on both samples, each published by its method under k-anonymity and `more`."""
         releases = [self.published(which, method, k, more) for which, method in enumerate(methods)]
-        # what is known of the people in both samples
+        # what the adversary knows about the people in both samples
         rows = self.people.rows.iloc[self.shared]
         quasi = [*self.people.quasi, *([WHO] if "mdav" in methods else [])]
         known = rows[[*self.people.quasi, WHO]].assign(**{NAMED: rows[WHO]})
@@ -129,9 +129,9 @@ class Pair:
     def published(
         self, which: int, method: str, k: int, more: Sequence[Criterion] = ()
     ) -> Release | Mapping[str, Any]:
-        """One sample as an adversary gets it; with `mdav nearest` people are found by their centroid."""
+        """One sample as an adversary gets it; with `mdav nearest` the nearest centroid locates people."""
         if method != "mondrian":
-            # centres are read by the nearest, or by name, as locating is taken for granted
+            # people are located by the nearest centre, or taken to be located, by group name
             nearest = " " in method
             return {
                 "name": "mdav",
@@ -172,7 +172,7 @@ class Pair:
         return self._centred[which, k]
 
     def rightly_located(self, found: Findings, methods: tuple[str, str], k: int) -> tuple[float, float]:
-        """Percentages: whose own group is among the nearest, and who pick it among those by chance."""
+        """Percentages: people whose own group is among the nearest, and those for whom chance picks it."""
         told = {int(person.id): person.candidates for person in found.people()}
         own = [
             (truth[who], told[who][which])

@@ -1,4 +1,4 @@
-"""All figures of the papers on one HTML page: the paper's finding and numbers beside ours, and the reason."""
+"""All figures of the papers on one HTML page: the paper's finding and numbers beside ours, with reasons."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMES = {
     "ganta": "Ganta, Kasiviswanathan, Smith 2008: composition attacks",
     "kifer": "Kifer, Gehrke 2006: anonymized marginals",
 }
-SHORT = 12  # rows of a table that stands open
+SHORT = 12  # a table with more rows is folded
 TITLE = "<title>The papers, computed again</title>"
 STYLE = """
 body{font:16px/1.5 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}
@@ -27,7 +27,7 @@ td,th{padding:.2rem .8rem;text-align:left;border-bottom:1px solid #ddd}
 
 
 def page(papers: Mapping[str, Sequence[Figure]], problems: Mapping[str, str]) -> str:
-    """The page; `problems` says of a paper what stopped it, or why a part is missing."""
+    """The page; `problems` says for each paper what stopped it, or why a part is missing."""
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
@@ -50,12 +50,12 @@ def _figure(paper: str, figure: Figure) -> list[str]:
     said = printed(paper, figure.name)
     compared = beside(said, figure.to_json()["rows"])
     drawn = figure.x is not None and figure.y is not None
-    # a table of a few rows is read as it stands; numbers that are drawn, and long tables, are opened
+    # a short table is shown; numbers that are also drawn, and long tables, are folded
     seen = " open" if not drawn and len(figure.rows) <= SHORT else ""
     numbers = f"<details{seen}><summary>Numbers</summary>{_table(figure.columns, figure.rows)}</details>"
     return [
         f"<section><h3>{escape(figure.title)}</h3>",
-        # as wide as it is drawn: on a phone it is moved sideways, and its words stay readable
+        # full width: a phone scrolls it sideways, and its labels stay readable
         f'<div class="wide" tabindex="0">{figure.svg()}</div>' if drawn else numbers,
         f"<p>{escape(figure.note)}</p>" if figure.note else "",
         f"<p><strong>The paper:</strong> {escape(said.finds)}</p>" if said.finds else "",

@@ -1,14 +1,14 @@
 """Mondrian on arrays, for the figures of li2009: median cuts, accepted when both halves keep the requirement.
 
-All open boxes propose a cut at once and are judged together, so that a level costs a handful of array
-operations. For publishing use a method; this one writes nothing.
+All open boxes propose a cut at once and are judged together, so that a level costs a few array operations. To
+publish, use a method; this module writes nothing.
 
-The method `multidimensional` does not take its place: it parts a box at the place nearest the middle of the
-people and there only, this one behind the median and, where that leaves too few on a side, before it. The
-paper says "median" and no more. Cut as the method cuts, the tables of distinct l-diversity leave 325, 259,
-221 and 306 people vulnerable in Fig. 1(b) where docs/experiments/li.md has 376, 271, 246 and 280, and
-t-closeness costs 26.3 instead of 32.5 million in Fig. 5: the findings stay, the figures do not. The tables
-are also cut by requirements that no method knows, such as an exact posterior that falls back on estimates.
+The method `multidimensional` cannot replace it: that one cuts a box only at the place nearest the middle of
+the people, this one behind the median and, where that leaves too few on a side, before it. The paper only
+says "median". With the method's cuts, the tables of distinct l-diversity leave 325, 259, 221 and 306 people
+vulnerable in Fig. 1(b) where docs/experiments/li.md has 376, 271, 246 and 280, and t-closeness costs 26.3
+instead of 32.5 million in Fig. 5: the findings are the same, the figures are not. The tables are also cut by
+requirements that no method has, such as an exact posterior that falls back on estimates.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Safe = Callable[[Sequence[Array]], Array]
 
 @dataclass
 class Box:
-    """Rows not yet split for good, and the dimensions still to be tried, widest first."""
+    """Rows that may still be split, and the dimensions still to be tried, widest first."""
 
     rows: Array
     dimensions: list[int]
@@ -64,7 +64,7 @@ def _box(points: Array, rows: Array, spans: Array) -> Box:
 
 
 def _cut(points: Array, box: Box, smallest: int) -> tuple[Array, Array] | None:
-    """The next cut of a box that leaves enough rows on both sides; None when no dimension is left."""
+    """The next cut of a box with enough rows on both sides; None when no dimension is left."""
     while box.dimensions:
         column = points[box.rows, box.dimensions.pop(0)]
         middle = np.median(column)

@@ -1,7 +1,7 @@
-"""What the papers print of their figures and tables, and why ours differ: as facts about the papers.
+"""What the papers print about their figures and tables, and why ours differ: facts about the papers.
 
-Nothing here is a result. Where a paper draws a curve without numbers, its finding stands here in words; a
-reason is one that was measured (docs/experiments has the measurement), or it is called unexplained.
+Nothing here is a result. Where a paper draws a curve without numbers, its finding is given in words. A reason
+was measured (docs/experiments has the measurement), or the difference is called unexplained.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ UNEXPLAINED = "unexplained"
 
 @dataclass(frozen=True)
 class Number:
-    """One number that a paper prints, and where ours stands: a column, and the row by other columns."""
+    """One number that a paper prints, and where to find ours: a column, and the row by other columns."""
 
     what: str
     paper: str
@@ -24,7 +24,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Printed:
-    """What a paper says of one figure, its numbers, and how ours differ."""
+    """What a paper says about one figure, its numbers, and how ours differ."""
 
     finds: str
     numbers: tuple[Number, ...] = ()
@@ -292,7 +292,7 @@ PRINTED: Mapping[str, Mapping[str, Printed]] = {
 
 
 def beside(said: Printed, rows: Sequence[Mapping[str, object]]) -> list[tuple[str, str, str]]:
-    """Each number that a paper prints: what it is, the paper's, and ours.
+    """Each number that a paper prints: its name, the paper's value, and ours.
 
     >>> said = Printed("Sizes.", (Number("by value", "79.45", "size", {"kind": "by value"}),))
     >>> beside(said, [{"kind": "for all", "size": 3.0}, {"kind": "by value", "size": 106.36}])
@@ -307,7 +307,7 @@ def beside(said: Printed, rows: Sequence[Mapping[str, object]]) -> list[tuple[st
 
 
 def shown(cell: object) -> str:
-    """A cell as people read it: four digits of a number.
+    """A cell as text, numbers with four digits.
 
     >>> shown(106.364), shown(1_000_000), shown("adult"), shown(0.25)
     ('106.4', '1000000', 'adult', '0.25')
@@ -316,5 +316,5 @@ def shown(cell: object) -> str:
 
 
 def printed(paper: str, figure: str) -> Printed:
-    """What a paper says of a figure; a figure of a package beside ours has no paper here."""
+    """What a paper says about a figure; figures of other packages have no paper here."""
     return PRINTED.get(paper, {}).get(figure, Printed(""))

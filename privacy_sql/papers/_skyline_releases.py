@@ -1,4 +1,4 @@
-"""Chen et al. 2008, Sec. 8.2 and 8.4: how SkylineAnonymize scales, and what its releases are worth."""
+"""Chen et al. 2008, Sec. 8.2 and 8.4: how SkylineAnonymize scales, and how useful its releases are."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ NURSERY = {"l": (0, 1, 2, 3), "k": (0, 4, 8, 16), "m": (0, 4, 8, 16)}  # Fig. 9
 
 
 def run(engine: Engine, data: Path, wanted: Sequence[str]) -> Iterator[Figure]:
-    """The figures asked for."""
+    """The requested figures."""
     if "fig7" in wanted:
         yield scalability(SIZES)
     if "fig8" in wanted:
@@ -55,7 +55,7 @@ def run(engine: Engine, data: Path, wanted: Sequence[str]) -> Iterator[Figure]:
 
 
 def scalability(sizes: Sequence[int], memory_limit: str = "512MB") -> Figure:
-    """Fig. 7: seconds of SkylineAnonymize on synthetic records of nine zip codes, against their number."""
+    """Fig. 7: seconds that SkylineAnonymize takes on synthetic records of nine zip codes, by their number."""
     rows = []
     # records like those of Agrawal et al.'s generator: salary, age, education, car, house, loan and more
     domains = {"salary": 50, "commission": 20, "age": 61, "elevel": 5, "car": 20, "hvalue": 30, "hyears": 30}
@@ -114,7 +114,7 @@ def adult_utility(
     varied: Mapping[str, Sequence[int]],
     bases: Mapping[str, tuple[int, int, int]] = BASES,
 ) -> Figure:
-    """Fig. 8: average group size and divergence while one amount of knowledge grows, alone or with others."""
+    """Fig. 8: average group size and divergence as one amount of knowledge grows, alone or with others."""
     rows = []
     for name, base in bases.items():
         for axis, amounts in varied.items():
@@ -156,9 +156,10 @@ def _worth(engine: Engine, release: Release) -> tuple[float, float]:
 
 
 def adult(data: Path) -> Table:
-    """Adult 45,222: all demographic columns and the class as they stand, occupation sensitive.
+    """Adult 45,222: all demographic columns and the class unchanged, occupation sensitive.
 
-    The sampling weight (fnlwgt) says nothing about a person and nearly names everybody, so it is left out.
+    The sampling weight (fnlwgt) says nothing about a person and nearly identifies everybody, so it is left
+    out.
     """
     columns = (
         "age workclass education education_num marital_status relationship race sex capital_gain capital_loss"
@@ -171,7 +172,7 @@ def adult(data: Path) -> Table:
 def nursery_accuracy(
     engine: Engine, data: Path, varied: Mapping[str, Sequence[int]], folds: int = 10
 ) -> Figure:
-    """Fig. 9: how well a tree learns the class of a nursery application while one amount grows."""
+    """Fig. 9: how well a tree learns the class of a nursery application as one amount grows."""
     columns = ["parents", "form", "children", "housing", "finance", "social", "health"]
     table = Table(
         data / "nursery.csv.gz",
@@ -180,7 +181,7 @@ def nursery_accuracy(
         insensitive={"columns": ["class"], "acknowledge": "it is what the tree learns, and is never written"},
     )
     rows = []
-    # what a tree learns from the rows as they are, and from the rows without their sensitive value
+    # what a tree learns from the original rows, with and without their sensitive value
     without = replace(table, sensitive=None, drop=[*table.drop, *table.sensitives])
     for name, shown in (("original", table), (f"without {table.sensitives[0]}", without)):
         whole = publish(engine, shown, [KAnonymity(1)], Generalise({}))

@@ -1,4 +1,4 @@
-"""A line chart as one SVG text: readable in print and without colour, since every line has its own marker."""
+"""A line chart as SVG text, readable in print and without colour: every line has its own marker."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from html import escape
 
 Points = Sequence[tuple[float, float]]
 
-ACROSS, HEIGHT = 500, 460  # the axes are as wide as that in every chart
-LEFT, TOP, BOTTOM = 70, 50, 60  # margins; the legend stands on the right, as wide as its longest name
+ACROSS, HEIGHT = 500, 460  # the same width of axes in every chart
+LEFT, TOP, BOTTOM = 70, 50, 60  # margins; the legend is on the right, as wide as its longest name
 LETTER, TITLE_LETTER = 8, 9  # no letter is wider on average, in the sizes below
 COLOURS = ("#1b6ca8", "#c1440e", "#3c7a3c", "#7b4b94", "#8a6d1b", "#444444")
 MARKERS = ("M-4 0A4 4 0 1 0 4 0A4 4 0 1 0-4 0Z", "M-4-4H4V4H-4Z", "M0-5L5 4H-5Z", "M0-5L5 0L0 5L-5 0Z")
@@ -17,7 +17,7 @@ DASHES = ("none", "6 3", "2 3", "9 3 2 3")
 
 
 def plotted(title: str, x: str, y: str, lines: Mapping[str, Points]) -> str:
-    """The chart of some named lines."""
+    """The chart of named lines."""
     right = LEFT + ACROSS
     legend = max(map(len, lines), default=0) * LETTER + 50
     width = max(right + legend, LEFT + len(title) * TITLE_LETTER)
@@ -37,7 +37,7 @@ def plotted(title: str, x: str, y: str, lines: Mapping[str, Points]) -> str:
 
 
 def tabled(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table as one SVG text, for figures that have no axes.
+    """A table as SVG text, for figures without axes.
 
     >>> tabled("T", ["a"], [["1"]]).count("<text")
     3
@@ -64,7 +64,7 @@ def tabled(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) ->
 
 
 class _Axis:
-    """Round marks over a range of numbers, and where each number lies on the paper."""
+    """Round marks over a range of numbers, and where each number is drawn."""
 
     def __init__(self, marks: Sequence[float], start: float, end: float) -> None:
         self.marks, self.start, self.end = marks, start, end
@@ -104,7 +104,7 @@ def _grid(across: _Axis, upwards: _Axis, x: str, y: str) -> list[str]:
 
 
 def _short(mark: float) -> str:
-    """A mark in few letters.
+    """A short label for a mark.
 
     >>> _short(0.25), _short(2500), _short(12_000_000)
     ('0.25', '2500', '12M')

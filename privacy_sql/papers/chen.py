@@ -29,7 +29,7 @@ from privacy_sql.table import Table
 PARTS = ("fig6", "fig6_passes", "table2", *_skyline_releases.PARTS)
 GROUP, VALUES = 100, 20  # people of a group and sensitive values of the synthetic releases
 RECORDS = (1_000_000, 2_000_000, 3_000_000, 4_000_000, 5_000_000)
-VARIED = {  # panels b to d: one amount varied, at 1M records
+VARIED = {  # panels b to d vary one amount, at 1M records
     "values ruled out": [(n, 10, 10) for n in (0, 4, 8, 12, 16)],
     "others known": [(4, n, 10) for n in (0, 8, 16, 24, 32)],
     "family": [(4, 10, n) for n in (0, 4, 8, 12, 16)],
@@ -46,7 +46,7 @@ class Improvement(NamedTuple):
 
 
 def run(engine: Engine, data: Path, parts: Sequence[str] = ()) -> Iterator[Figure]:
-    """The figures asked for."""
+    """The requested figures."""
     wanted = chosen(parts, PARTS)
     if "fig6" in wanted:
         yield _fig_6_records()
@@ -64,7 +64,7 @@ def uniform_groups(groups: int, random: np.random.Generator) -> Integers:
 
 
 def measured_improvement(counts: Integers, amounts: tuple[int, int, int], runs: int = 5) -> Improvement:
-    """Both algorithms for the first value, in turns; each is given people, holders and the ruled-out sum."""
+    """Both algorithms for the first value, in turns; each gets people, holders and the ruled-out sum."""
     ruled_out, known, family = amounts
     people, holders = counts.sum(axis=1), np.ascontiguousarray(counts[:, 0])
     taken = np.sort(counts[:, 1:], axis=1)[:, ::-1][:, :ruled_out].sum(axis=1)
@@ -81,7 +81,7 @@ def measured_improvement(counts: Integers, amounts: tuple[int, int, int], runs: 
 
 
 def check_counts(people: Integers, holders: Integers, taken: Integers, amounts: Amounts) -> Fraction | float:
-    """SkylineCheck for one value: breach probability from the counts of every group."""
+    """SkylineCheck for one value: the breach probability from the counts of every group."""
     return breach_probability(worst_groups(people, holders, taken), amounts, "one")
 
 
@@ -93,7 +93,7 @@ def _seconds(call: Callable[[], Any]) -> float:
 
 
 def _fig_6_records() -> Figure:
-    """Panel a: the size of the release varied at (10, 10, 10)."""
+    """Panel a varies the size of the release, at (10, 10, 10)."""
     rows = []
     for records in RECORDS:
         counts = uniform_groups(records // GROUP, np.random.default_rng(records))
@@ -111,7 +111,7 @@ def _fig_6_records() -> Figure:
 
 
 def _fig_6_amounts() -> Figure:
-    """Panels b to d: one amount of knowledge varied."""
+    """Panels b to d vary one amount of knowledge."""
     counts = uniform_groups(RECORDS[0] // GROUP, np.random.default_rng(1))
     rows = []
     for varied, points in VARIED.items():
@@ -151,7 +151,7 @@ def _fig_6_passes() -> Figure:
 
 
 def _largest(counts: Integers, several: int) -> Integers:
-    """The sum of the largest counts of every group, one taken after the other."""
+    """The sum of the largest counts of every group, found one after the other."""
     left, rows = counts.copy(), np.arange(len(counts))
     taken = np.zeros(len(counts), dtype=np.int64)
     for _ in range(several):
@@ -162,7 +162,7 @@ def _largest(counts: Integers, several: int) -> Integers:
 
 
 def adult(data: Path) -> Table:
-    """Adult without rows that miss anything, occupation sensitive."""
+    """Adult without rows with missing values, occupation sensitive."""
     files = data / "hierarchies" / "adult"
     trees = ("workclass", "education", "marital_status", "race", "sex", "native_country")
     return Table(
@@ -177,7 +177,7 @@ def adult(data: Path) -> Table:
 
 
 def diverse_release(engine: Engine, data: Path) -> Grouping:
-    """Adult cut at medians for as long as every group stays diverse (Sec. 8.3)."""
+    """Adult cut at medians as long as every group stays diverse (Sec. 8.3)."""
     table = adult(data)
     asked = Requirements.of(table, [PrivacySkyline(DIVERSE)])
     found = Multidimensional().propose(count(engine, table), asked).grouping.one_table

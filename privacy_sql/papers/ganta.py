@@ -33,7 +33,7 @@ SCENARIOS = (
     ("mdav", "mdav"),
     ("mdav nearest", "mdav nearest"),
 )
-# Fig. 4: requirements beside k = 10, on IPUMS as in the paper; elsewhere the two of its Fig. 4(c)
+# Fig. 4: requirements besides k = 10, on IPUMS as in the paper; on other tables the two of its Fig. 4(c)
 DIVERSE = tuple(LDiversity(floor, kind="entropy") for floor in (2, 3, 5))
 CLOSE = tuple(TCloseness(limit) for limit in ("0.4", "0.6", "0.8"))
 MORE: dict[str, tuple[Criterion, ...]] = {
@@ -41,7 +41,7 @@ MORE: dict[str, tuple[Criterion, ...]] = {
     "adult": (DIVERSE[-1], CLOSE[0]),
     "acs": (DIVERSE[-1], CLOSE[0]),
 }
-# MDAV compares every combination with every other, so on a larger table it is run for the least k alone
+# MDAV compares every combination with every other, so on a larger table it runs for the least k only
 MOST_ROWS = 40_000
 EPSILONS = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2))
 
@@ -49,7 +49,7 @@ Key = tuple[str, str, int]
 
 
 def run(engine: Engine, data: Path, parts: Sequence[str] = (), seeds: int = SEEDS) -> Iterator[Figure]:
-    """The figures asked for, each number the mean over the seeds with its spread beside it."""
+    """The requested figures; each number is the mean over the seeds, with its spread."""
     wanted = chosen(parts, PARTS)
     loaded = {name: People(engine, data, name) for name in SOURCES}
     if set(wanted) & {"fig1", "fig2", "fig3"}:
@@ -74,7 +74,7 @@ def _summaries(loaded: dict[str, People], seeds: int, all_scenarios: bool) -> di
                 few = methods != SCENARIOS[0] and len(people.rows) > MOST_ROWS
                 for k in KS[:1] if few else KS:
                     attack = pair.attacked(methods, k)
-                    # who is found by the nearest centre may not be found rightly
+                    # the nearest centre may be that of another group
                     in_doubt = any(method.endswith("nearest") for method in methods)
                     right = pair.rightly_located(attack, methods, k) if in_doubt else (100.0, 100.0)
                     summary = attack.summary
@@ -191,7 +191,7 @@ def _fig_4(people: People, seeds: int) -> Figure:
 
 
 def _noise(people: People, seeds: int) -> Figure:
-    """The same people and the same adversary, who knows everybody else's value as well in the noisy case."""
+    """The same people and the same adversary, who in the noisy case also knows everybody else's value."""
     rows = []
     pairs = [Pair(people, seed) for seed in range(seeds)]
     summaries = [pair.attacked(SCENARIOS[0], 5).summary for pair in pairs]
@@ -217,9 +217,9 @@ def _noise(people: People, seeds: int) -> Figure:
 
 
 def _noisy_confidences(pair: Pair, epsilon: Fraction) -> Array:
-    """For each shared person the belief in the likeliest value, by one who knows everybody else's.
+    """For each shared person the belief in the likeliest value of somebody who knows everybody else's.
 
-    The two histograms of the sensitive value are drawn anew for each person; the prior is how common each
+    The two histograms of the sensitive value get fresh noise for each person; the prior is how common each
     value is.
     """
     people = pair.people

@@ -1,6 +1,6 @@
 """Kifer & Gehrke 2006, Sec. 8: anonymized marginals of Adult (45,222 rows, occupation sensitive).
 
-Age raw, in 5, 10 and 20 years; marital status in two groups; race and sex kept or left out. Safe is 6-link
+Age raw, in 5, 10 and 20 years; marital status in two groups; race and sex kept or left out. Safe means 6-link
 anonymous and maxent (3, 6)-diverse. Leaves are the values of the table; divergences are in nats.
 """
 
@@ -30,17 +30,17 @@ from privacy_sql.table import Table
 PARTS = ("fig7", "fig8", "fig9", "more_levels", "eight")
 REQUIRE: tuple[Criterion, ...] = (KLink(6), MaxentLDiversity(l=6, c=3))
 AGE, MARITAL = "adult/age_5_10_20.csv", "arx/adult_hierarchy_marital-status.csv"
-# the same with age in 40 years as well and three groups of marital status
+# the same, also with age in 40 years and three groups of marital status
 MORE_AGE, MORE_MARITAL = "adult/age_5_10_20_40.csv", "adult/marital_status.csv"
 
 NEIGHBOUR = {"Honduras": "Guatemala", "Southeastern-Europe": "Southern-Europe"}  # regions of 19 and 23 people
-EIGHT = ((6, 3, 6), (25, 3, 6), (6, 3, 3), (10, 4, 4))  # k, c and l required of eight columns
+EIGHT = ((6, 3, 6), (25, 3, 6), (6, 3, 3), (10, 4, 4))  # k, c and l for eight columns
 LEVELS = "A number after a column is its level: 1 for the finest intervals or groups of its hierarchy."
 WHOLE = "workclass is not null and occupation is not null and native_country is not null"
 
 
 def adult(data: Path, age: str = AGE, marital: str = MARITAL) -> Table:
-    """Adult without rows that miss anything, the columns of Sec. 8."""
+    """Adult without rows with missing values, with the columns of Sec. 8."""
     files = data / "hierarchies"
     quasi = {
         "race": KeepOrDrop(),
@@ -59,7 +59,7 @@ def eight_columns(data: Path) -> Table:
         name: Tree.from_file(files / f"{file}.csv", name) for name, file in names.items()
     }
     quasi |= {name: KeepOrDrop() for name in ("relationship", "race", "sex")}
-    # regions of fewer than 25 people are joined to a neighbour, or no 25-link anonymous marginal shows any
+    # join regions of fewer than 25 people to a neighbour, or no 25-link anonymous marginal could show them
     lines = (files / "native_country_fung.csv").read_text(encoding="utf-8").split()
     paths = {country: above for country, *above in (line.split(";") for line in lines)}
     quasi["native_country"] = Tree(
@@ -70,7 +70,7 @@ def eight_columns(data: Path) -> Table:
 
 @dataclass
 class Study:
-    """The collections of one table, each question answered once."""
+    """The collections of one table; answers are kept."""
 
     search: MarginalSearch
 
@@ -80,12 +80,12 @@ class Study:
 
     @cached_property
     def tables(self) -> dict[str, Resolutions]:
-        """The minimal safe tables by the paper's letters: A says most, C least."""
+        """The minimal safe tables by the paper's letters: A has the most detail, C the least."""
         minimal = sorted(self.search.minimal_tables(), key=lambda table: self.search.kl([table]))
         return {chr(ord("A") + place): table for place, table in enumerate(minimal)}
 
     def best(self, space: MarginalSets) -> Collection:
-        """The best safe collection of a space, every one listed."""
+        """The best safe collection of a space, by listing them all."""
         found = EveryStep().choose(space, self.search.safe, lambda collection: collection.kl)
         assert found.best is not None and found.optimal
         return found.best
@@ -95,11 +95,11 @@ class Study:
         return self.best(self.search.space)
 
     def holding(self, table: Resolutions) -> Collection:
-        """The best collection that holds a table."""
+        """The best collection that contains a table."""
         return self.best(self.search.space.restricted(table))
 
     def shown(self, marginals: Sequence[Resolutions]) -> str:
-        """Marginals for people: columns with their levels."""
+        """Marginals as text: columns with their levels."""
         return " ".join(
             "{"
             + ",".join(f"{name}{level or ''}" for name, level in self.search.attributes.levels(m).items())
@@ -109,7 +109,7 @@ class Study:
 
 
 def run(engine: Engine, data: Path, parts: Sequence[str] = ()) -> Iterator[Figure]:
-    """The figures asked for."""
+    """The requested figures."""
     wanted = chosen(parts, PARTS)
     if set(wanted) - {"more_levels"}:
         study = Study.of(engine, adult(data))
@@ -160,7 +160,7 @@ def _fig_9(study: Study) -> Figure:
 
 
 def _eight(base: Base) -> Figure:
-    """The best collections met over eight columns, where there are too many to list."""
+    """The best collections found over eight columns, where there are too many to list."""
     rows = []
     for k, c, ell in EIGHT:
         study = Study(MarginalSearch(base, (KLink(k), MaxentLDiversity(l=ell, c=c))))

@@ -1,7 +1,7 @@
 """Li, Li, Zhang 2009, Sec. V: attacks with background knowledge on Adult (30,162 rows, occupation sensitive).
 
-Tables are cut by Mondrian with the parameters of Table V. The prior and every group's posterior are those of
-the criterion; where the paper counts with Ω, the exact count stands beside it.
+Mondrian cuts the tables with the parameters of Table V. The prior and every group's posterior are those of
+the criterion; where the paper counts with Ω, the exact count is given beside it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Parameters = tuple[int, int, float, Any]  # k, l, t, b of Table V
 PARTS = (
     *("fig1a", "fig1b", "fig2", "fig3a", "fig3b", "fig4a", "fig4b", "fig5", "fig6a", "fig6b", "certified"),
-    *("fig1a_even", "fig3a_even", "fig6a_counts"),  # what could be the reason of a difference, measured
+    *("fig1a_even", "fig3a_even", "fig6a_counts"),  # possible reasons for differences, measured
 )
 PARAMETERS: dict[str, Parameters] = {
     "para1": (3, 3, 0.25, 0.3),
@@ -38,7 +38,7 @@ ADVERSARIES = (0.2, 0.3, 0.4, 0.5)
 GROUP_SIZES = (3, 5, 8, 12, 15)
 RUNS = 100
 QUERIES = 1000
-SEARCH_CAP = 20_000  # count vectors tried while cutting; above, the larger of Ω and Sinkhorn decides
+SEARCH_CAP = 20_000  # count vectors tried while cutting; with more, the larger of Ω and Sinkhorn decides
 
 EVENLY = "Every tree's steps replaced by how many leaves lie between two values; para1 of Table V."
 
@@ -46,7 +46,7 @@ Model = Callable[[Study, Parameters], list[Array]]
 
 
 def run(engine: Engine, data: Path, parts: Sequence[str] = ()) -> Iterator[Figure]:
-    """The figures asked for."""
+    """The requested figures."""
     study = Study.of(engine, data)
     makers: dict[str, Callable[[Study], Figure]] = {
         "fig1a": _fig_1a,
@@ -95,7 +95,7 @@ def bt_omega(study: Study, parameters: Parameters) -> list[Array]:
 
 
 def bt_exact(study: Study, parameters: Parameters) -> list[Array]:
-    """Cut on exact posteriors where a group has few count vectors, on the larger estimate where not."""
+    """Cut by exact posteriors where a group has few count vectors, else by the larger estimate."""
     k, _, t, b = parameters
 
     def safe(groups: Sequence[Array]) -> Array:
@@ -118,7 +118,7 @@ MODELS: dict[str, Model] = {
 
 
 def _vulnerable(study: Study, groups: list[Array], b: float, t: float) -> tuple[int, int, int]:
-    """People over t by Ω, by the exact posterior, and people in groups the exact one leaves undecided."""
+    """People over t by Ω, by the exact posterior, and people in groups that the latter leaves undecided."""
     by_omega, _ = study.people_over(groups, b, t, "omega")
     return (by_omega, *study.people_over(groups, b, t, "exact"))
 
@@ -142,7 +142,7 @@ def _fig_1a(study: Study) -> Figure:
 
 
 def _fig_1a_even(study: Study) -> Figure:
-    """Whether the steps of the trees make vulnerable people more for vaguer adversaries."""
+    """Whether the steps of the trees are why vaguer adversaries make more people vulnerable."""
     parameters = PARAMETERS["para1"]
     rows = []
     for name, model in MODELS.items():
@@ -334,7 +334,7 @@ def _fig_6a(study: Study) -> Figure:
 
 
 def _fig_6a_counts(study: Study) -> Figure:
-    """How many people the queries of Fig. 6(a) really count, and the error of those that count as many."""
+    """How many people the queries of Fig. 6(a) count, and the error of queries that count the same number."""
     people = np.zeros((len(study.table.kinds), len(study.table.values)))
     np.add.at(people, (study.kind, study.value), 1)
     _, first_of_kind = np.unique(study.kind, return_index=True)
@@ -379,7 +379,7 @@ def _fig_6b(study: Study) -> Figure:
 
 
 def certify(study: Study, parameters: Parameters) -> tuple[list[Array], int]:
-    """Groups whose exact risk is at most t, and the number of people for whom there is none."""
+    """Groups whose exact risk is at most t, and the number of people without such a group."""
     k, _, t, b = parameters
     kept, alone = mended(study, bt_exact(study, parameters), t, b, k)
     return kept, sum(map(len, alone))

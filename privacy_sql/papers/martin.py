@@ -25,13 +25,13 @@ from privacy_sql.table import Table
 
 PARTS = ("fig5", "fig6", "fig6_negations", "minimal")
 FACTS = 13  # with fourteen occupations, 13 facts disclose everything
-FIG_5 = {"age": 3, "marital_status": 2, "race": 1, "sex": 1}  # age in twenties, all else suppressed
+FIG_5 = {"age": 3, "marital_status": 2, "race": 1, "sex": 1}  # age in bands of 20, all else suppressed
 FIG_6_FACTS = (1, 3, 5, 7, 9, 11)
 GRID = [(Fraction(c), k) for c in ("1/2", "3/5", "7/10", "4/5", "9/10") for k in (0, 1, 2, 3, 5, 7, 9)]
 
 
 def adult(data: Path) -> Table:
-    """Adult without rows that miss anything, as Sec. 4 generalises it."""
+    """Adult without rows with missing values, generalised as in Sec. 4."""
     files = data / "hierarchies" / "adult"
     quasi: dict[str, Hierarchy] = {
         "age": Tree.from_file(files / "age_5_10_20_40.csv", "age"),
@@ -50,11 +50,11 @@ class Measured:
     choice: Choice
     groups: int
     entropy: float
-    curves: dict[str, list[Fraction]]  # by language
+    curves: dict[str, list[Fraction]]  # by kind of knowledge
 
 
 def run(engine: Engine, data: Path, parts: Sequence[str] = ()) -> Iterator[Figure]:
-    """The figures asked for."""
+    """The requested figures."""
     wanted = chosen(parts, PARTS)
     base = count(engine, adult(data))
     if "fig5" in wanted:
@@ -70,12 +70,12 @@ def run(engine: Engine, data: Path, parts: Sequence[str] = ()) -> Iterator[Figur
 
 
 def lattice(base: Base) -> Lattice:
-    """The lattice of the table's hierarchies."""
+    """The lattice that the table's hierarchies span."""
     return Lattice.of_heights([kind.height for kind in base.table.hierarchies.values()])
 
 
 def measure(base: Base, choice: Choice) -> Measured:
-    """Count the groups of one choice and compute everything about them."""
+    """Count the groups of one choice and compute their entropy and disclosure."""
     grouping = Grouping.by(base, base.keys(dict(zip(base.table.quasi, choice, strict=True))))
     counts = group_counts(grouping)
     shapes, groups, _ = GroupShapes.from_columns(counts["g"], counts["n_rows"], FACTS + 1)
@@ -104,7 +104,7 @@ def _fig_5(measured: Measured) -> Figure:
 
 
 def _fig_6(tables: Sequence[Measured], language: str) -> Figure:
-    """For each entropy and k the least disclosure of the tables with that entropy."""
+    """For each entropy and k the least disclosure among the tables with that entropy."""
     by_entropy: dict[float, list[Measured]] = {}
     for table in tables:
         by_entropy.setdefault(round(table.entropy, 9), []).append(table)
@@ -143,7 +143,7 @@ def _minimal(space: Lattice, tables: Sequence[Measured]) -> Figure:
 
 
 def minimal_safe(space: Lattice, safe: Mapping[Choice, bool]) -> list[Choice]:
-    """The safe choices below which nothing is safe, tags carried as Theorem 14 allows."""
+    """The safe choices with no safe choice below them; tags carry over as Theorem 14 allows."""
     tags = Tags(space)
     for choice in sorted(space.choices(), key=sum):
         if tags.is_open(choice):

@@ -17,7 +17,7 @@ from privacy_sql.kernels.beliefs.kernel_prior import Kernel, Number, as_number, 
 
 Array = NDArray[Any]
 Normalise = Literal["after", "none", "channel"]
-NO_MOVE = 1e-9  # the largest distance that counts as none
+NO_MOVE = 1e-9  # distances up to this count as zero
 NORMALISATIONS = ("after", "none", "channel")
 
 
@@ -59,7 +59,7 @@ def jensen_shannon(p: Array, q: Array, log_base: int | str = 2) -> Array:
 
 
 def total_variation(p: Array, q: Array) -> Any:
-    """Half the sum of absolute differences, exact for fractions; of rows of beliefs one for each row.
+    """Half the sum of absolute differences, exact for fractions; for rows of beliefs one result per row.
 
     >>> total_variation([Fraction(1, 2), Fraction(1, 2)], [Fraction(1), Fraction(0)])
     Fraction(1, 2)
@@ -92,10 +92,10 @@ def smoothing_weights(
 
 
 def check_smoothing_bandwidth(distances: Array, bandwidth: Number | str) -> None:
-    """Refuse a bandwidth that smooths nothing, or so much that no two beliefs stay apart.
+    """Refuse a bandwidth that smooths nothing, or so much that all beliefs become the same.
 
-    It must exceed the smallest positive distance. A large one says of every release that it moves nobody, as
-    an infinite one does, and so do distances that are all 0.
+    It must exceed the smallest positive distance. With a very large one no release would move anybody, as
+    with an infinite one; the same goes for distances that are all 0.
     """
     positive: list[Any] = [d for d in np.asarray(distances).ravel() if d > 0]
     if positive and not as_number(bandwidth) > min(positive):
@@ -105,7 +105,7 @@ def check_smoothing_bandwidth(distances: Array, bandwidth: Number | str) -> None
             f"distance {min(positive)}, and the bandwidth must exceed that",
         )
     cells = np.asarray(distances, dtype=float)
-    one, other = divmod(int(cells.argmax()), len(cells))  # the two values that are furthest apart
+    one, other = divmod(int(cells.argmax()), len(cells))  # the two values furthest apart
     certain = np.eye(len(cells))
     if len(cells) > 1 and smoothed_jensen_shannon(certain[one], certain[other], cells, bandwidth) <= NO_MOVE:
         raise UsageError(
@@ -143,7 +143,7 @@ def smoothed_jensen_shannon(
 def jensen_shannon_smoothed_by(
     p: Array, q: Array, weights: Array, renormalise: bool = True, log_base: int | str = 2
 ) -> Array:
-    """The same with the smoothing matrix worked out before, for many beliefs."""
+    """The same for many beliefs, with a smoothing matrix computed beforehand."""
     sides = [np.asarray(belief, dtype=float) @ weights.T for belief in (p, q)]
     if renormalise:
         sides = [side / side.sum(axis=-1, keepdims=True) for side in sides]
@@ -151,7 +151,7 @@ def jensen_shannon_smoothed_by(
 
 
 def earth_movers_each(p: Array, q: Array, distances: Array) -> Array:
-    """`earth_movers` of each row, as floats; nan where a belief is undefined."""
+    """`earth_movers` for each row, as floats; nan where a belief is undefined."""
     cost = np.asarray(distances).tolist()
     moves = [
         math.nan if any(cell != cell for cell in (*a, *b)) else float(earth_movers(a, b, cost))
@@ -174,7 +174,7 @@ def earth_movers(p: Array, q: Array, distances: Array) -> Fraction:
         raise UsageError("bad_belief", "Both beliefs must have the same sum")
     cost = [[Fraction(d) for d in row] for row in distances]
     flow: dict[tuple[int, int], Fraction] = {}
-    # floats need not sum to 1 to the last bit: what is left over has nowhere to go
+    # floats need not sum to exactly 1: a remainder has nowhere to go
     while any(supply) and any(demand):
         path = _cheapest_path(supply, demand, cost, flow)
         backwards = [(i, j) for j, i in zip(path[1::2], path[2::2], strict=False)]

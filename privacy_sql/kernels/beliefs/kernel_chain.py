@@ -1,7 +1,7 @@
-"""In which order the attributes of a product kernel are summed over: Li, Li and Zhang 2009, eq. (2).
+"""In which order to sum over the attributes of a product kernel: Li, Li and Zhang 2009, eq. (2).
 
-The weight of two people is a product over attributes, so the sum over people is taken attribute by attribute;
-what it costs depends on the order, and on what the kernel of an attribute at its bandwidth amounts to.
+The weight of two people is a product over attributes, so the sum over people can be computed attribute by
+attribute. Its cost depends on the order, and on how the kernel of each attribute behaves at its bandwidth.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from privacy_sql.kernels.distinct_codes import distinct, keys
 
 Array = NDArray[Any]
 Subset = frozenset[int]
-Step = tuple[Subset, int]  # the attributes done, and the one summed over next
+Step = tuple[Subset, int]  # the attributes that are done, and the next one
 
 MOVED = 32
 """What moving a cell through a step costs, in multiplications."""
@@ -36,12 +36,12 @@ EVERYBODY = 0.1
 
 @dataclass(frozen=True)
 class Chain:
-    """The order in which attributes are summed over, and the two sides it runs between.
+    """The order in which attributes are summed over, from the sources on one side to the targets.
 
-    Attributes that keep only identical values (`same`) are one `key` on both sides; those that weigh
-    everybody alike are summed away at once; `sums` are told by a few sums and need no step; `order` lists the
-    rest, and `halves` are two steps over all of them instead, where these cost less. `rows` is the widest
-    state for one sensitive value, `bytes` the largest step in memory.
+    Attributes that keep only identical values (`same`) form one `key` on both sides; those that weigh
+    everybody alike are summed away at once; for `sums` a few sums are enough and no step is needed; `order`
+    lists the rest, and `halves` are two steps over all of them instead, where that costs less. `rows` is the
+    widest state for one sensitive value, `bytes` the largest step in memory.
     """
 
     order: tuple[int, ...]
@@ -57,14 +57,15 @@ class Chain:
 
 
 def plan_chain(codes: Array, weights: Sequence[Array], targets: Array) -> Chain:
-    """The cheapest order by dynamic program over subsets of attributes.
+    """The cheapest order, found by a dynamic program over subsets of attributes.
 
     After the attributes C the state is indexed by the target values of C that occur and the source values of
-    the others that occur; a step costs that many cells times the values of the attribute it removes.
+    the others that occur; a step costs that many cells times the number of values of the attribute it
+    removes.
     """
     same = [i for i, w in enumerate(weights) if is_identity(w)]
     unlike = [i for i, w in enumerate(weights) if i not in same and not np.all(w == 1)]
-    # the attributes told by sums, as many as there are until FEW² numbers stand for one
+    # the attributes replaced by sums, until one attribute would need FEW² numbers
     sums: dict[int, tuple[Array, Array]] = {}
     for i in unlike:
         found = few_sums(weights[i])
@@ -74,10 +75,10 @@ def plan_chain(codes: Array, weights: Sequence[Array], targets: Array) -> Chain:
     sizes = [len(w) for w in weights]
     both = keys(np.concatenate([codes, targets])[:, same], [sizes[i] for i in same])
     key, wanted_key = both[: len(codes)], both[len(codes) :]
-    # with many attributes their order is fixed, the smallest first, instead of tried
+    # with many attributes no orders are compared: the smallest comes first
     every = len(mixing) <= MOST_ORDERED
     tried = sorted(mixing, key=None if every else sizes.__getitem__)
-    # what can be summed over next after which attributes
+    # which attribute can come next after which others
     steps = [
         (done, i)
         for n in range(len(tried))
@@ -116,7 +117,7 @@ def _cheapest_order(
 def only_occurring(
     codes: Array, weights: Sequence[Array], targets: Array
 ) -> tuple[Array, list[Array], Array]:
-    """Codes without gaps: what neither a person nor a target has (NULL, often) takes no room in any step."""
+    """Codes without gaps: a value that no person and no target has (often NULL) takes no room in any step."""
     columns, kept = [], []
     for i, weight in enumerate(weights):
         both = np.concatenate([codes[:, i], targets[:, i]])
@@ -136,16 +137,17 @@ def is_identity(weights: Array) -> bool:
 
 
 def n_sums(sums: dict[int, tuple[Array, Array]]) -> int:
-    """How many numbers stand for one, over all attributes told by sums."""
+    """How many numbers replace one, over all attributes replaced by sums."""
     return int(np.prod([right.shape[0] for _, right in sums.values()], dtype=int))
 
 
 def few_sums(weights: Array) -> tuple[Array, Array] | None:
-    """Weights as a product of two thin matrices, if there is one: what targets ask, and what sources sum to.
+    """Weights as a product of two thin matrices, if there is one: factors of the targets, and of the sources.
 
     Where a bandwidth exceeds the range of a number, its kernel 1 - ((a - b)/h)² is a polynomial: three sums
-    over people, of 1, b and b², tell it for every a. Found by elimination, so for a matrix of the publisher's
-    own as well. None where it takes more sums than the matrix has values to spare, or somebody weighs little.
+    over people, of 1, b and b², give it for every a. Found by elimination, so it works for a publisher's own
+    matrix too. None where that would take too many sums for the size of the matrix, or a weight is very
+    small.
 
     >>> ages = np.arange(20) / 19
     >>> left, right = few_sums(1 - ((ages[:, None] - ages) / 1.25) ** 2)
@@ -168,13 +170,13 @@ def few_sums(weights: Array) -> tuple[Array, Array] | None:
 def _both_sides(
     codes: Array, wanted: Array, sizes: Sequence[int], mixing: Subset, steps: Sequence[Step]
 ) -> tuple[Occurring, Occurring]:
-    """How many combinations occur: of attributes still to be summed over, and of those done, with the key."""
+    """How many combinations occur: of attributes still to sum over, and of those done, with the key."""
     left = {mixing} | {mixing - done - {i} for done, i in steps}
     reached = {mixing} | {done for done, _ in steps}
     columns, key = sorted(mixing), len(sizes) - 1
     shape = [sizes[i] for i in columns]
     people, asked = (table[distinct(table[:, columns], shape)[0]][:, columns] for table in (codes, wanted))
-    if sizes[key] == 1 and np.array_equal(people, asked):  # she asks about everybody
+    if sizes[key] == 1 and np.array_equal(people, asked):  # the adversary wants beliefs about everybody
         every = _occurring(codes, sizes, left | reached)
         return every, every
     return _occurring(codes, sizes, left), _occurring(wanted, sizes, reached, always=key)

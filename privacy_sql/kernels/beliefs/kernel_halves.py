@@ -1,8 +1,8 @@
 """The sum over people of a product kernel in two steps, each over half of the attributes.
 
-Li et al. 2009, eq. (2). Where few combinations of all attributes occur, but many of each half beside one of
-the other, a chain of single attributes fills blocks with zeros. Two steps over what occurs multiply
-nothing that is not there.
+Li et al. 2009, eq. (2). Where few combinations of all attributes occur, but many of one half for each
+combination of the other, a chain of single attributes fills blocks with zeros. Two steps over the
+combinations that occur multiply no zeros.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TURN = 2_000
 
 @dataclass(frozen=True)
 class Halves:
-    """The attributes summed over first, the others, and what that costs in multiplications and in cells."""
+    """The attributes summed over first, the others, and the cost in multiplications and in cells."""
 
     first: tuple[int, ...]
     second: tuple[int, ...]
@@ -35,17 +35,17 @@ class Halves:
 
 
 def best_halves(goals: Occurring, sources: Occurring) -> Halves | None:
-    """The cheapest two halves of the attributes, given how many combinations occur of each subset of them.
+    """The cheapest two halves of the attributes, given how many combinations of each subset occur.
 
-    The first step takes every source to every target of the first half, the second every source of the second
-    half to every target.
+    The first step goes from every source to every target of the first half, the second step from every source
+    of the second half to every target.
     """
     whole = max(sources, key=len, default=frozenset[int]())
     found = []
     for half in goals.keys() & {whole - subset for subset in sources}:
         if half and half < whole:
             n, left = goals[half], sources[whole - half]
-            # the first step multiplies thinner matrices, which takes about twice as long
+            # the matrices of the first step are thinner, which takes about twice as long
             cost = 2 * n * sources[whole] + left * goals[whole] + TURN * (n + left)
             parts = tuple(sorted(half)), tuple(sorted(whole - half))
             cells = n * left + n * sources.get(half, sources[whole])
@@ -74,7 +74,7 @@ def in_halves(
 
 @dataclass(frozen=True)
 class _Side:
-    """One half: weights between its source and its target combinations, and the place of every row's own."""
+    """One half: weights between its source and target combinations, and the index of each row's one."""
 
     weights: Array
     source: Array
@@ -93,5 +93,5 @@ class _Side:
 
 
 def _sorted(place: Array) -> tuple[Array, list[int]]:
-    """The rows in the order of their places, and where each place begins and ends."""
+    """The rows sorted by index, and where each index begins and ends."""
     return np.argsort(place, kind="stable"), [0, *np.cumsum(np.bincount(place)).tolist()]

@@ -1,7 +1,8 @@
 """What an adversary who studied the data believes before the release: Li, Li and Zhang 2009, Sec. II.
 
-Every person spreads her sensitive value over the people who resemble her; the bandwidth B says how far.
-All functions work on floats and on exact fractions: arrays of `Fraction` (dtype object) give fractions back.
+Every person's sensitive value counts as evidence about the people who resemble them; the bandwidth B says how
+far. All functions work on floats and on exact fractions: arrays of `Fraction` (dtype object) give fractions
+back.
 """
 
 from __future__ import annotations
@@ -63,10 +64,11 @@ def _check_bandwidth(bandwidth: Fraction | float) -> None:
 def kernel_weight(
     distance: Number | str, bandwidth: Number | str, kernel: Kernel = "epanechnikov"
 ) -> Fraction | float:
-    """How much one person tells about another at this distance: Li et al. 2009, Sec. II.C.
+    """How much one person's value says about another person at this distance: Li et al. 2009, Sec. II.C.
 
-    1 - (d/B)² below the bandwidth and 0 from there on. The paper's factor 3/(4B) cancels in the prior and is
-    left out. B = 0 keeps identical values only, B = ∞ everybody. The uniform kernel is 1 on [0, B], closed.
+    1 - (d/B)² below the bandwidth, 0 from there on. The paper's factor 3/(4B) cancels in the prior and is
+    left out. B = 0 counts identical people only, B = ∞ everybody. The uniform kernel is 1 on the closed
+    interval [0, B].
 
     >>> kernel_weight("1/5", "2/5")
     Fraction(3, 4)
@@ -105,7 +107,7 @@ def numeric_distance(
         )
     apart: Any = as_number(a) - as_number(b)
     if full == 0:
-        return Fraction(0)  # a column with one value cannot tell people apart
+        return Fraction(0)  # a column with one value cannot distinguish people
     quotient: Fraction | float = abs(apart) / full
     return quotient
 
@@ -117,7 +119,7 @@ def _range(width: Number | str | Iterable[Number | str]) -> Fraction | float:
     numbers = [as_number(number) for number in width]
     if not numbers or any(abs(number) == math.inf for number in numbers):
         return math.nan
-    ordered = isinstance(width, Sequence) and len(numbers) == 2  # written as (low, high), so it must be
+    ordered = isinstance(width, Sequence) and len(numbers) == 2  # a pair is (low, high), in this order
     return numbers[1] - numbers[0] if ordered else max(numbers) - min(numbers)
 
 
@@ -162,9 +164,10 @@ def kernel_prior(
     """P_pri(B, q) for every target, as rows over the sensitive values: Li et al. 2009, eq. (2).
 
     `codes` are the distinct quasi-identifiers of the table, one column per attribute, each code a row of that
-    attribute's `weights`; `sensitive` and `counts` belong to the same rows. The own tuple is included. A
-    target nobody resembles has no prior: a row of nan (None among fractions). The sum over people is taken by
-    attribute, so its cost grows with what occurs on both sides and never with pairs of people.
+    attribute's `weights`; `sensitive` and `counts` belong to the same rows. A person's own row counts too. A
+    target whom nobody resembles has no prior: a row of nan (None among fractions). The sum over people goes
+    attribute by attribute, so its cost grows with the combinations on both sides and never with pairs of
+    people.
     """
     exact = any(w.dtype == object for w in weights)
     codes, weights, targets = only_occurring(codes, weights, targets)
@@ -188,10 +191,10 @@ def kernel_prior(
 def _one_value_each(
     chain: Chain, sensitive: Array, counts: Array, n_sensitive: int
 ) -> Iterator[tuple[Chain, Array, tuple[Array, Array]]]:
-    """The chain with the value as part of the key, some keys at a time; with its counts and its targets.
+    """The chain with the sensitive value as part of the key, some keys at a time, with counts and targets.
 
-    People alike in many attributes have few of the values, so most of a block over all values would be zeros.
-    Targets come as (target, value).
+    People who are alike in many attributes have few different values, so most of a block over all values
+    would be zeros. Targets come as (target, value).
     """
     n_keys = int(max(chain.key.max(initial=0), chain.wanted_key.max(initial=0))) + 1
     first, place = distinct(np.column_stack([chain.key, sensitive]), [n_keys, n_sensitive])
@@ -224,7 +227,7 @@ def _mass(
 ) -> Array:
     """Σ_j w_j [S_j = s] for every target and the sensitive values from 0 to `width`."""
     here = (sensitive >= 0) & (sensitive < width)
-    # counts as (source combinations, keys, sums, sensitive values), and the combinations
+    # counts by (source combinations, keys, sums, sensitive values), and the combinations
     codes = chain.codes[:, list(chain.order)]
     first, place = distinct(codes, [int(c.max(initial=0)) + 1 for c in codes.T])
     n_keys = int(max(chain.key.max(initial=0), chain.wanted_key.max(initial=0))) + 1
@@ -247,7 +250,7 @@ def _mass(
 
 
 def _products(sides: Sequence[Array], n: int) -> Array:
-    """For each of n rows the products of its numbers, one of each side."""
+    """For each of n rows all products of a number from one side and a number from the other."""
     made = np.ones((n, 1), dtype=int)
     for side in sides:
         made = (made[:, :, None] * side[:, None, :]).reshape(n, -1)
@@ -255,7 +258,7 @@ def _products(sides: Sequence[Array], n: int) -> Array:
 
 
 def _contract(chain: Chain, start: tuple[Array, Array], weights: Sequence[Array]) -> Array:
-    """Σ_j w_j [S_j = s] for every target: attribute by attribute, source values give way to target values.
+    """Σ_j w_j [S_j = s] for every target: attribute by attribute, target values replace source values.
 
     The state is (source combinations left, target combinations reached, sums times sensitive values).
     """
@@ -263,7 +266,7 @@ def _contract(chain: Chain, start: tuple[Array, Array], weights: Sequence[Array]
     n_values, at = block.shape[-1], chain.wanted_key
     block = block.reshape(*block.shape[:2], -1)
     if chain.halves is not None:
-        # the same where half the attributes go from the sources and half from the targets
+        # the same with half of the attributes from the sources and half from the targets
         columns = list(chain.order)
         sources = np.zeros((len(rows), len(weights)), dtype=np.int64)
         sources[:, columns] = rows
@@ -284,7 +287,7 @@ def _contract(chain: Chain, start: tuple[Array, Array], weights: Sequence[Array]
             spread[...] = 0
             spread.reshape(len(weight), len(first), *block.shape[1:])[rows[:, 0], left] = block
         wide = np.matmul(weight, spread, out=wide).reshape(-1, block.shape[2])
-        # only the target combinations that occur go on; all targets, where no attribute is left
+        # keep only the target combinations that occur; at the end, all targets
         one, next_at = np.arange(len(at)), np.arange(len(at))
         if rest.shape[1]:
             goal = at * len(weight) + chain.targets[:, i]
@@ -296,7 +299,7 @@ def _contract(chain: Chain, start: tuple[Array, Array], weights: Sequence[Array]
 
 
 def _asked(chain: Chain, reached: Array, n_values: int) -> Array:
-    """What each target asks of the sums that stand for attributes."""
+    """Each target's factors for the sums that replace attributes."""
     if not chain.sums:
         return reached
     asked = _products([left[chain.targets[:, i]] for i, (left, _) in chain.sums.items()], len(reached))

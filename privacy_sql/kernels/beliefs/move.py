@@ -22,18 +22,18 @@ Array = NDArray[Any]
 Measure = Callable[[Array, Array], Array]
 Method = Literal["exact", "estimate", "omega", "sinkhorn"]
 
-Decided = dict[bytes, tuple[Any, str]]  # kinds, people and counts of a group -> her beliefs, how known
+Decided = dict[bytes, tuple[Any, str]]  # kinds, people and counts of a group -> beliefs, how known
 
-MOST_KEPT = 50_000  # groups whose beliefs are kept for the next time they are asked about
+MOST_KEPT = 50_000  # groups whose beliefs are kept for the next question
 
-AT_ONCE = 16  # groups that are done before it is said how far this is
+AT_ONCE = 16  # groups between two progress messages
 
 EXACT, ESTIMATED, UNDECIDED, IMPOSSIBLE = "exact", "estimated", "undecided", "impossible"
 
 
 @dataclass(frozen=True)
 class Moves:
-    """One entry per (group, kind of person): how far her belief moves; and per group how that is known.
+    """One entry per (group, kind of person): how far the belief moves; and per group how that is known.
 
     A move is nan in a group that is undecided (too many count vectors) or impossible under the prior.
     """
@@ -57,7 +57,8 @@ def group_moves(
 
     `prior` has a row per kind (combination of quasi-identifiers) and a column per sensitive value. Entry i
     says that `people[i]` people of `kind[i]` are in `group[i]`, sorted by group; row g of `counts` is what
-    group g publishes. The method "estimate" takes the larger move of Ω and Sinkhorn, which bounds nothing.
+    group g publishes. The method "estimate" takes the larger move of Ω and Sinkhorn; the true move may be
+    larger.
     """
     if method != "exact":
         before = prior[kind]
@@ -66,7 +67,7 @@ def group_moves(
         for sweeps in {"omega": [1], "sinkhorn": [SINKHORN_SWEEPS]}.get(method, [1, SINKHORN_SWEEPS]):
             found = swept(before, group, people, counts, sweeps)
             possible &= found.possible
-            moves = np.maximum(moves, measure(before, found.values))  # nan, where undefined, stays
+            moves = np.maximum(moves, measure(before, found.values))  # nan stays where it is undefined
         moves[~possible[group]] = np.nan
         return Moves(moves, tuple(ESTIMATED if fine else IMPOSSIBLE for fine in possible))
     after, known = exact_posteriors(prior, group, kind, people, counts, cap, known_before)
@@ -84,7 +85,7 @@ def exact_posteriors(
 ) -> tuple[Array, tuple[str, ...]]:
     """The exact posterior of every kind of person in every group (nan: none), and how it is known.
 
-    A search meets the same groups again: what was decided under this prior is kept in `known_before`.
+    A search meets the same groups again and again, so `known_before` keeps what was decided under this prior.
     """
     ends = np.searchsorted(group, np.arange(len(counts) + 1))
     after = np.full((len(group), prior.shape[1]), np.nan)
@@ -106,8 +107,8 @@ def exact_posteriors(
 def _exact(rows: Array, people: Array, counts: Array, cap: int) -> tuple[Any, str]:
     """The posterior of every kind of person in one group, and how it is known.
 
-    Who has which value can be told from either side: people are handed values, or values are handed people of
-    each kind. Both count the same worlds, so the side with fewer count vectors is taken.
+    The worlds can be counted from either side: values are assigned to people, or kinds of people to values.
+    Both give the same count, so the side with fewer count vectors is used.
     """
     if alike(rows, counts):
         return counts / counts.sum(), EXACT
@@ -129,10 +130,10 @@ def _exact(rows: Array, people: Array, counts: Array, cap: int) -> tuple[Any, st
 
 
 def alike(rows: Array, counts: Array) -> bool:
-    """Whether all people of a group look the same to the adversary on what the group publishes.
+    """Whether the adversary's prior over the published values is the same for everybody in the group.
 
-    Then every assignment is as likely as any other, and the posterior is the share n_i/k (the t-closeness
-    adversary, and every group of one kind of person) without visiting a single count vector.
+    Then all assignments are equally likely, and the posterior is the share n_i/k (the t-closeness adversary,
+    and every group of one kind of person) without visiting a single count vector.
     """
     part = rows[:, counts > 0]
     return bool((part > 0).all() and (part == part[0]).all())

@@ -1,7 +1,7 @@
 """What the adversary believes after the release: Li, Li and Zhang 2009, Sec. III.
 
-A group publishes k people and the multiset of their sensitive values; nobody says who has which. All
-functions take the prior as k rows over m values and the published counts n_1..n_m, as floats or as fractions.
+A group publishes k people and the multiset of their sensitive values, not who has which. All functions take
+the prior as k rows over m values and the published counts n_1..n_m, as floats or as fractions.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _forward_backward(part: Array, shape: list[int], exact: bool) -> tuple[Array
     beliefs = np.empty_like(part)
     for j in range(len(part)):
         low, high = ends[j], ends[j + 1]
-        # what is left when the first j took c stands as far from the end as c from the beginning
+        # what is left after the first j people took c is as far from the end as c is from the beginning
         taken = before[low:high][::-1]
         left = [after[step[states - high : states - low]] for step in steps]
         row = part[j] * np.array([(taken * rest).sum() for rest in left])
@@ -137,12 +137,12 @@ def _forward_backward(part: Array, shape: list[int], exact: bool) -> tuple[Array
 
 
 def _steps(shape: tuple[int, ...]) -> tuple[NDArray[np.int32], list[int]]:
-    """For each value i the place of every count vector with one i less; and where each layer ends.
+    """For each value i the index of every count vector with one i less; and where each layer ends.
 
     Vectors are sorted by their sum and then as numbers, so that a vector and what it leaves mirror each
-    other. Where there is no smaller vector the place is one past the end.
+    other. Where there is no smaller vector the index is one past the end.
     """
-    total = np.zeros(1, dtype=np.int16)  # of so few bits numpy sorts by digits
+    total = np.zeros(1, dtype=np.int16)  # numpy uses a radix sort for so few bits
     for size in shape:
         total = np.add.outer(total, np.arange(size, dtype=np.int16)).ravel()
     order = np.argsort(total, kind="stable")
@@ -220,8 +220,8 @@ def sinkhorn_estimate(
 ) -> Posterior:
     """Ω repeated until the columns sum to the published counts; one sweep is Ω (Li et al. 2009, eq. (5)).
 
-    Not an upper bound of the truth any more than Ω is. Flagged when it does not converge, which happens when
-    the prior rules out so much that some beliefs go to 0.
+    Like Ω, it is no upper bound of the truth. Flagged when it does not converge, which happens when the prior
+    rules out so much that some beliefs go to 0.
     """
     table, n = _checked(prior, counts)
     k = len(table)
@@ -242,7 +242,7 @@ class Swept:
 def swept(prior: Array, group: Array, people: Array, counts: Array, sweeps: int = 1) -> Swept:
     """Ω (one sweep) or Sinkhorn (many) for every group at once: Li et al. 2009, eq. (5).
 
-    Row i of `prior` stands for `people[i]` alike people of `group[i]`, sorted by group.
+    Row i of `prior` is the prior of `people[i]` people of `group[i]`, sorted by group.
     """
     starts = np.searchsorted(group, np.arange(len(counts)))
     current, goal = np.array(prior, dtype=float), np.asarray(counts, dtype=float)

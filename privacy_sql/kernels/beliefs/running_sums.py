@@ -29,7 +29,7 @@ def running_sum_mass(
     """Σ w·c per target and sensitive value, as floats, among rows of the target's own key.
 
     `rows` are key, value, sensitive value and count, `targets` key and value; all whole numbers. Without a
-    reach everybody of the key counts in full.
+    reach everybody with the key counts in full.
 
     >>> ones = np.ones(3, dtype=np.int64)
     >>> rows = (0 * ones, np.array([0, 1, 9]), 0 * ones, ones)

@@ -30,7 +30,7 @@ class NoisyMarginal:
 
 
 def non_negative(noisy: npt.ArrayLike, total: float | None = None) -> Floats:
-    """The non-negative counts nearest to the noisy ones, adding up to `total` when it is known.
+    """The non-negative counts nearest to the noisy ones; they add up to `total` where it is known.
 
     Under substitution the number of people is public, so `total` may be the true one; under add-or-remove
     it may not. Clamping alone would add the cut-off noise to the total.
@@ -45,7 +45,7 @@ def non_negative(noisy: npt.ArrayLike, total: float | None = None) -> Floats:
         return np.maximum(counts, 0.0)
     if not (math.isfinite(total) and total >= 0):
         raise UsageError("bad_total", f"the total is {total}", hint="It must be finite and 0 or more.")
-    # the amount to take from every cell so that what stays above zero adds up to `total`
+    # the amount to subtract from every cell so that the positive rest adds up to `total`
     descending = np.sort(counts.ravel())[::-1]
     shifts = (np.cumsum(descending) - total) / np.arange(1, len(descending) + 1)
     kept = np.flatnonzero(descending > shifts)
@@ -63,8 +63,8 @@ def consistent(
 ) -> list[Floats]:
     """Marginals of one non-negative table over `domain` (attribute sizes), the nearest to the noisy ones.
 
-    They agree wherever they share attributes, because one table stands behind them. Distances are weighted by
-    1/variance; the fit is accelerated projected gradient, stopped when a round moves no cell by more than
+    They agree wherever they share attributes, because they come from one table. Distances are weighted by
+    1/variance; the fit is accelerated projected gradient, which stops when a round moves no cell by more than
     `tolerance` of the total.
 
     >>> rows, ages = NoisyMarginal((0,), np.array([2.0, 3.0])), NoisyMarginal((1,), np.array([4.0, 3.0]))
@@ -107,7 +107,7 @@ def _fit(
         gradient = np.zeros_like(momentum)
         for each in marginals:
             miss = (_marginal(momentum, each.axes) - each.counts) / each.variance
-            # the miss of a cell of the marginal is that of every cell of the table it sums
+            # the error of a cell of the marginal counts for every cell of the table that it sums
             ascending = np.transpose(miss, np.argsort(each.axes))
             sizes = iter(ascending.shape)
             gradient += ascending.reshape([next(sizes) if i in each.axes else 1 for i in range(len(shape))])

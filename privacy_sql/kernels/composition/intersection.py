@@ -1,7 +1,7 @@
-"""What an intersection attack leaves of each person's anonymity, and how many people that exposes.
+"""How much anonymity an intersection attack leaves each person, and how many people it exposes.
 
-Ganta et al. 2008, Sec. 2.1. Locating people in a release is not done here: this module starts from the
-sensitive values of the groups a person may be in.
+Ganta et al. 2008, Sec. 2.1. This module does not locate people in a release: it starts from the sensitive
+values of the groups a person may be in.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Outcome:
     """Anonymity of one person before and after the attack.
 
     `prior` is the effective anonymity in each release (EA, Def. 8), None where no group fits the person;
-    `posterior` the number of values that all releases leave possible.
+    `posterior` is the number of values that all releases leave possible.
     """
 
     prior: tuple[int | None, ...]
@@ -43,7 +43,7 @@ class Outcome:
 
     @property
     def drop(self) -> int | None:
-        """What the attack takes away (Anon_Drop)."""
+        """How much anonymity the attack takes away (Anon_Drop)."""
         if self.least_prior is None or self.posterior is None:
             return None
         return self.least_prior - self.posterior
@@ -59,8 +59,8 @@ def intersect(
 ) -> tuple[Outcome, frozenset[Hashable] | None]:
     """The outcome for one person, and the values left, from the groups that fit them in each release.
 
-    Several groups of one release: any of them may hold the person, so their values are united. A release
-    without such a group rules nothing out.
+    Where several groups of one release fit, any of them may hold the person, so their values are united. A
+    release without a fitting group rules nothing out.
 
     >>> outcome, values = intersect([[{"AIDS", "flu"}], [{"AIDS", "cancer"}, {"cold"}]])
     >>> outcome.prior, sorted(values), outcome.ambiguous
@@ -90,8 +90,8 @@ class Tally:
 class Summary:
     """The attack over a population `people` (their P); shares of people are percentages of all of them.
 
-    `percent_at` is PVP at each confidence level; `perfect_new` leaves out those whom one release alone
-    exposed already. Averages are over the people located in every release, None when there are none.
+    `percent_at` is PVP at each confidence level; `perfect_new` leaves out people whom a single release
+    already exposes. Averages are over the people located in every release, None when there are none.
     """
 
     people: int
@@ -129,10 +129,10 @@ def summarise(
     releases: int,
     levels: Iterable[Fraction] = DEFAULT_LEVELS,
 ) -> Summary:
-    """Add the tallies up: vulnerable population, share exposed at each level, anonymity before and after.
+    """Add up the tallies: vulnerable population, share exposed at each level, anonymity before and after.
 
-    A person counts at level C when the values left number at most 1/C; with no value left they count nowhere,
-    since releases that contradict each other locate nobody. The level is compared in exact fractions.
+    A person counts at level C when at most 1/C values are left. With no value left they count nowhere, since
+    releases that contradict each other locate nobody. Levels are compared as exact fractions.
     """
     if people < 1:
         raise UsageError(

@@ -1,7 +1,7 @@
-"""Noise for counts, drawn by OpenDP and by nothing else.
+"""Noise for counts, drawn by OpenDP only.
 
-There is no seed and no fallback. The loss of a draw is what the measurement's own map says, rounded up; it is
-never more than what was asked for.
+There is no seed and no fallback. The loss of a draw is what the measurement's own map says, rounded up, and
+never more than the requested loss.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from privacy_sql.errors import UsageError
 from privacy_sql.kernels.composition.privacy_loss import compose_zcdp, opendp
 
 Ints = npt.NDArray[np.int64]
-# a scale this many steps above the first guess would mean the map does not do what it promises
+# a scale this many steps above the first guess would mean that the map breaks its promise
 MOST_STEPS = 64
 
 
@@ -54,7 +54,7 @@ class Noise:
 
 
 def laplace(sensitivity: int, epsilon: Fraction) -> Noise:
-    """Discrete Laplace noise of scale sensitivity/ε for counts that one person moves by `sensitivity` in sum.
+    """Discrete Laplace noise of scale sensitivity/ε; one person changes the counts by `sensitivity` in total.
 
     >>> noise = laplace(2, Fraction("0.7"))
     >>> noise.epsilon <= Fraction("0.7")
@@ -70,7 +70,7 @@ def laplace(sensitivity: int, epsilon: Fraction) -> Noise:
         loss = Fraction(measurement.map(sensitivity))
         if loss <= epsilon:
             return Noise("laplace", scale, sensitivity, loss, Fraction(0), measurement)
-        # a rounding of the quotient may promise one part in 2^53 too little
+        # the rounded quotient may give a scale that is too small by one part in 2^53
         scale = math.nextafter(scale, math.inf)
     raise UsageError("no_scale", f"no noise scale keeps to epsilon {epsilon}")
 
@@ -110,5 +110,5 @@ def _least_deviation(sensitivity: float, epsilon: float, delta: float) -> float:
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (low, middle) if enough(middle) else (middle, high)
-    # the search meets the map of a measurement of its own; a little more keeps the real one below
+    # the search uses the map of another measurement; a little more noise keeps the real one below
     return high * (1 + 1e-9)

@@ -1,7 +1,7 @@
 """What differential privacy promises, how promises add up, and what an adversary learns from noise.
 
-Ganta et al. 2008, Sec. 4. Where the printed bounds are loose or not proved, the corrected ones stand beside
-them under a name of their own.
+Ganta et al. 2008, Sec. 4. Where the printed bounds are loose or not proved, corrected ones are given beside
+them under names of their own.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class SemanticBound:
 
     `eps_prime` and `delta_prime` are the paper's bound on the statistical difference between the two
     posteriors and on the probability that it fails; `tight` is the sharper bound on the same difference.
-    `vacuous` is true when the printed difference is 1 or more, as any two beliefs differ by at most that; a
-    bound that fails with a probability of 1 or more promises nothing either.
+    `vacuous` is true when the printed difference is 1 or more, since no two beliefs differ by more than that,
+    or when the bound may fail with a probability of 1 or more.
     """
 
     eps_prime: float
@@ -218,7 +218,7 @@ def noise_posterior(
     beliefs = _check_histograms(noisy, counts_without_target, scale, prior)
     logs = []
     for cell, belief in enumerate(beliefs):
-        # only the target's own cell differs between the hypotheses, so the other cells cancel
+        # the hypotheses differ in the target's own cell only, so the other cells cancel
         moves = (
             (abs(seen[cell] - others[cell]) - abs(seen[cell] - others[cell] - 1)) / width
             for seen, others, width in zip(noisy, counts_without_target, scale, strict=True)

@@ -85,7 +85,7 @@ def semantic_game(
     ]
     differences = np.array([_differences(table, np.array(rows, np.int64), beliefs) for rows in without])
     per_person = tuple(float(row.max()) for row in differences)
-    # the bounds are those of pure epsilon, which a record shown as it is does not keep
+    # the bounds are for pure epsilon, which publishing a record unchanged breaks
     pure = publish_prob == 0 and mechanism != "publish_one_record"
     return SemanticGame(
         max_sd=max(per_person),
@@ -111,7 +111,7 @@ def two_point_prior(domain_size: int, people: int, first: Database, second: Data
 def dirichlet_prior(
     domain_size: int, people: int, generator: np.random.Generator, concentration: float = 1.0
 ) -> list[float]:
-    """A random prior over all databases; a small `concentration` makes it lean on few of them."""
+    """A random prior over all databases; a small `concentration` puts most of it on few of them."""
     drawn = generator.dirichlet(np.full(domain_size**people, concentration))
     return [float(probability) for probability in drawn]
 

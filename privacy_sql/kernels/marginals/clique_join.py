@@ -1,7 +1,7 @@
 """The join of the cliques that hold the sensitive attribute, walked in chunks without building all of it.
 
-Kifer & Gehrke 2006, Sect. 7: by Prop. 7.3 only these cliques decide diversity, and so their join along the
-junction tree is what has to be looked at.
+Kifer & Gehrke 2006, Sect. 7: by Prop. 7.3 only these cliques decide diversity, so it is enough to look at
+their join along the junction tree.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ def _no_blocks() -> Ints:
 
 @dataclass(frozen=True)
 class JoinClique:
-    """One clique with the sensitive attribute: a row of counts per group, and how it meets its parent.
+    """One clique with the sensitive attribute: a row of counts per group, and how it joins its parent.
 
-    `block` is the separator cell each group lies in; `block_of_parent` the one each group of the parent
-    lies in (both empty for the root). Every parent group meets at least one group, because both marginals
-    come from one table.
+    `block` is the separator cell of each group, `block_of_parent` that of each group of the parent (both
+    empty for the root). Every parent group joins at least one group, because both marginals come from one
+    table.
     """
 
     counts: Ints
@@ -113,12 +113,12 @@ def walk(
     combine: Callable[[Floats, Floats], Floats],
     keep: Keep,
 ) -> Iterator[tuple[Ints, Floats]]:
-    """Joined groups in chunks, depth first; `keep` says which unfinished ones are worth going on with.
+    """Joined groups in chunks, depth first; `keep` says which unfinished ones are worth extending.
 
-    Raises Undecided when there is no end to them.
+    Raises Undecided when there are too many.
     """
     first = np.arange(len(rows[0]))[:, None]
-    # one unfinished iterator per clique, so that no more than a chunk of each is held
+    # one unfinished iterator per clique, so that at most one chunk of each is in memory
     chunk = max(NUMBERS // rows[0].shape[1], 1)
     stack = [iter([(first[piece], rows[0][piece]) for piece in _pieces(len(first), chunk)])]
     walked = 0
@@ -154,7 +154,7 @@ def _extended(
     vectors: Floats,
     chunk: int,
 ) -> Iterator[tuple[Ints, Floats]]:
-    """Chosen groups with every group of the next clique they meet."""
+    """Chosen groups, each with every group of the next clique that joins it."""
     block = clique.block_of_parent[chosen[:, clique.parent or 0]]
     size = clique.sizes[block]
     ends = np.cumsum(size)
@@ -167,6 +167,6 @@ def _extended(
 
 
 def _pieces(total: int, chunk: int) -> Iterator[slice]:
-    """Everything in chunks, a small one first: what it finds bounds the others."""
+    """Everything in chunks, a small one first: its result bounds the others."""
     ends = [0, min(FIRST, total), *range(FIRST + chunk, total, chunk), total]
     return (slice(low, high) for low, high in pairwise(ends) if low < high)

@@ -31,10 +31,10 @@ def largest_counts(
 ) -> dict[Cell, int]:
     """Largest T(x) over all consistent tables, per nonsensitive cell x some table fills (decomposable only).
 
-    U(x) = min( Σ_c min_{E ∋ C} T_E(x, c), min_{E ∌ C} T_E(x) ): every sensitive value is bounded on its own
-    before they are added up. Differs from the paper, which bounds T(t) cell by cell (Eq. 7) and leaves the
-    sum out; the smaller-looking minimum over marginals with C summed out first is wrong and passes unsafe
-    collections.
+    U(x) = min( Σ_c min_{E ∋ C} T_E(x, c), min_{E ∌ C} T_E(x) ): every sensitive value gets a bound of its own
+    before the bounds are added up. Differs from the paper, which bounds T(t) cell by cell (Eq. 7) without the
+    sum. Summing C out first and then taking the minimum over marginals looks simpler, but is wrong and passes
+    unsafe collections.
     """
     at = finest(list(cliques))
     with_c = {e: counts for e, counts in cliques.items() if e[sensitive]}
@@ -61,14 +61,14 @@ def largest_counts_by_program(
 ) -> dict[Cell, int]:
     """Largest T(x) over all consistent integer tables, for any collection, one integer program per x.
 
-    Raises Undecided where the program is too large, takes too many steps or does not prove its answer.
+    Raises Undecided where a program is too large, takes too many steps or cannot prove its answer.
     """
     members, program = _programs(domain, marginals, sensitive)
     return {x: int(program.best_table(places)[places].sum()) for x, places in members.items()}
 
 
 class SmallestCount(NamedTuple):
-    """The smallest positive bound of a collection, the cell it is of, and how many bounds are below k."""
+    """The smallest positive bound of a collection, its cell, and how many bounds are below k."""
 
     cell: Cell
     bound: int
@@ -82,10 +82,10 @@ def smallest_count_by_program(
     k: int,
     known: Mapping[Cell, int] | None = None,
 ) -> SmallestCount:
-    """The smallest positive largest count, by no more programs than it takes.
+    """The smallest positive largest count, with as few programs as possible.
 
-    A consistent table shows that a cell can hold what it holds there, so a cell that is large in one of them
-    needs no program: `known` is one such table (the source itself), and every program finds another.
+    A consistent table shows how much a cell can hold, so a cell that is large in one of them needs no
+    program: `known` is one such table (the source itself), and every program finds another.
     """
     members, program = _programs(domain, marginals, sensitive)
     floors = {x: (known or {}).get(x, 0) for x in members}
@@ -94,7 +94,7 @@ def smallest_count_by_program(
     while members:
         x = min(members, key=lambda cell: (floors[cell], cell))
         if found is not None and floors[x] >= max(k, found.bound):
-            break  # all that are left hold more in some table
+            break  # every remaining cell holds more in some table
         places = members.pop(x)
         table = program.best_table(places)
         for cell, others in members.items():
@@ -110,7 +110,7 @@ def smallest_count_by_program(
 def _programs(
     domain: LeafDomain, marginals: Mapping[Resolutions, Counts], sensitive: int
 ) -> tuple[dict[Cell, list[int]], _Program]:
-    """The places of each nonsensitive cell among those that can be filled, and the constraints on them."""
+    """The indices of each nonsensitive cell among those that can be filled, and the constraints on them."""
     cells = possible_cells(domain, marginals, MOST_GROWN)
     _refuse_large(len(cells))
     members: dict[Cell, list[int]] = {}
@@ -122,8 +122,8 @@ def _programs(
 def largest_support(domain: LeafDomain, marginals: Mapping[Resolutions, Counts]) -> list[Cell]:
     """The cells that some consistent table with real counts fills.
 
-    The maximum-entropy table is positive there and nowhere else. One linear program: consistent tables
-    may be scaled up, so all cells that can be positive can be at least 1 together.
+    The maximum-entropy table is positive exactly there. One linear program is enough: consistent tables can
+    be scaled up, so all cells that can be positive can be 1 or more at the same time.
     """
     cells = possible_cells(domain, marginals, MOST_GROWN)
     _refuse_large(len(cells))
@@ -174,7 +174,7 @@ class _Program:
         ).tocsr()
         self.counts = np.concatenate(targets)
         self.exact_counts = self.counts.astype(np.int64)
-        self.steps = PROGRAM_WORK // max(len(cells), 1)  # that may still be taken
+        self.steps = PROGRAM_WORK // max(len(cells), 1)  # that are left
 
     def best_table(self, places: Sequence[int]) -> Integers:
         """A consistent integer table in which the sum over some cells is largest."""
@@ -194,7 +194,7 @@ class _Program:
             raise _unproven()
         table: Integers = np.rint(found.x).astype(np.int64)
         answer = int(table[list(places)].sum())
-        # the table is checked in integers; that none is better is the solver's bound, well inside one row
+        # the table is checked in integers; the solver's bound, well within one row, says that none is better
         consistent = (table >= 0).all() and (self.matrix.astype(np.int64) @ table == self.exact_counts).all()
         if not consistent or -found.mip_dual_bound >= answer + 0.5:
             raise _unproven()

@@ -1,8 +1,8 @@
 """How many rows published marginals allow for a combination of values: least, most, expected.
 
-Kifer & Gehrke 2006, Sect. 4 and 5, for whoever holds the marginals and nothing else. What one marginal alone
-shows and nobody asks about is summed out first; that changes neither bounds nor expected numbers.
-One marginal then says it, two bound it exactly, and more are a linear program.
+Kifer & Gehrke 2006, Sect. 4 and 5, for a reader who has the marginals and nothing else. Columns that only one
+marginal shows and no question mentions are summed out first, which changes neither bounds nor expected
+numbers. Then one marginal gives the answer, two bound it exactly, and more need a linear program.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from privacy_sql.kernels.marginals.max_entropy import (
 PROGRAM_WORK = 300_000  # cells times answers that are bounded by linear programs
 DENOMINATOR = 720_720  # of the multipliers that prove a bound: small fractions are exact
 
-Key = tuple[int | None, ...]  # per column the class of a cell; None where nothing was asked
+Key = tuple[int | None, ...]  # per column the class of a cell; None for columns outside the question
 Classes = Sequence[Mapping[int, int] | None]
 
 
@@ -51,16 +51,16 @@ class Answer:
 
 @dataclass(frozen=True)
 class Question:
-    """Columns with the resolution they are asked at, and per column the class of each node there.
+    """Columns with the resolution of the question, and per column the class of each node there.
 
-    None is a column that nobody asks about. Every combination of classes is an answer.
+    None means that the question leaves the column out. Every combination of classes is an answer.
     """
 
     at: Resolutions
     classes: Classes
 
     def key(self, domain: LeafDomain, cell: Cell, cell_at: Resolutions) -> Key:
-        """The classes of a cell, in the columns it shows finely enough."""
+        """The classes of a cell, for the columns that it shows finely enough."""
         there = tuple(min(asked, shown) for asked, shown in zip(self.at, cell_at, strict=True))
         nodes = domain.project(cell, cell_at, there)
         return tuple(
@@ -72,7 +72,7 @@ class Question:
 def answers(
     domain: LeafDomain, marginals: Mapping[Resolutions, Counts], question: Question
 ) -> tuple[dict[Key, Answer], bool]:
-    """Per combination of classes that may hold a row, what the marginals say; and whether bounds are tight.
+    """What the marginals say about each combination of classes that may hold a row; are the bounds tight?
 
     Bounds that are not tight come from single marginals, where a linear program would be too large.
     """
@@ -88,10 +88,10 @@ def answers(
 def summed_out(
     domain: LeafDomain, marginals: Mapping[Resolutions, Counts], asked: Resolutions
 ) -> dict[Resolutions, dict[Cell, int]]:
-    """The marginals with everything summed out that one of them alone shows and nobody asks about.
+    """The marginals without the columns that only one of them shows and the question leaves out.
 
-    A table that agrees with what is left can always be spread over what was summed out, in whole rows, and
-    the maximum-entropy table of what is left is that of all of them, summed up.
+    A table that agrees with the rest can always be spread over these columns, in whole rows, and the
+    maximum-entropy table of the rest is the sum of that of all marginals.
     """
     left = {m: {cell: n for cell, n in counts.items() if n} for m, counts in marginals.items()}
     while True:
@@ -113,7 +113,7 @@ def summed_out(
 def _of_two(
     domain: LeafDomain, left: Mapping[Resolutions, Mapping[Cell, int]], question: Question
 ) -> dict[Key, Answer]:
-    """One marginal says it; of two every cell they share is bounded by itself, and all bounds are reached."""
+    """One marginal gives the answer; of two, each shared cell has its own bounds, which are all attained."""
     (first, counts), *rest = left.items()
     if not rest:
         told = _summed(domain, counts, first, question)
@@ -201,7 +201,7 @@ def expectations(
         return expected_counts(domain, junction_tree(list(left)), left)
     try:
         support = largest_support(domain, left)
-    except Undecided:  # too large for a program, or none is there: a cell that fades away stays, small
+    except Undecided:  # too large for a program, or scipy is missing: a vanishing cell keeps a small count
         support = None
     return fitted_counts(domain, left, support)
 
@@ -212,7 +212,7 @@ def _of_single(
     question: Question,
     asked: Sequence[Key],
 ) -> dict[Key, tuple[int, int]]:
-    """Bounds by what each marginal says by itself of the classes it shows."""
+    """Bounds from each marginal alone, for the classes it shows."""
     total = sum(next(iter(left.values())).values())
     counted = [(at, _summed(domain, counts, at, question)) for at, counts in left.items()]
     found = {}
@@ -232,7 +232,7 @@ def _of_single(
 
 
 class _LinearProgram:
-    """The marginals as linear constraints; every bound is proved in whole numbers, not by the solver."""
+    """The marginals as linear constraints; whole numbers prove every bound, not the solver."""
 
     def __init__(
         self, domain: LeafDomain, marginals: Mapping[Resolutions, Counts], cells: Sequence[Cell]
@@ -254,10 +254,10 @@ class _LinearProgram:
         ]
 
     def least(self, places: Sequence[int], sign: int) -> Fraction:
-        """A number that `sign` times the rows of some cells are never below.
+        """A lower bound of `sign` times the rows of some cells.
 
-        Any multipliers y prove one: c·x >= y·b + Σ min(0, c - Aᵀy)·(the most each cell can hold). Those of
-        the solver, rounded, prove the best one or nearly so.
+        Any multipliers y prove one: c·x >= y·b + Σ min(0, c - Aᵀy)·(the most each cell can hold). The
+        solver's, rounded, prove the best bound or nearly so.
         """
         goal = np.zeros(len(self.most))
         goal[list(places)] = sign

@@ -9,7 +9,7 @@ per attribute, with 0 for an attribute it leaves out:
 >>> cliques
 [(2, 1)]
 
-All cliques of an interaction graph have this shape (whoever meets L_i meets every L_j, j < i, with it),
+All cliques of an interaction graph have this shape (a neighbour of L_i is a neighbour of every L_j, j < i),
 so "intersection" is the smaller resolution everywhere and "union" the larger.
 """
 
@@ -29,7 +29,7 @@ Vertex = tuple[int, int]  # (attribute, i) stands for L_i of that attribute, i =
 
 @dataclass(frozen=True)
 class Branch:
-    """One clique of a junction tree, with the place (in the list) and the separator of its parent."""
+    """One clique of a junction tree, with its parent's index in the list and the separator between them."""
 
     clique: Resolutions
     parent: int | None
@@ -37,7 +37,7 @@ class Branch:
 
 
 def contains(larger: Resolutions, smaller: Resolutions) -> bool:
-    """Whether every induced attribute of the second is one of the first."""
+    """Whether the first has every induced attribute of the second."""
     return all(a >= b for a, b in zip(larger, smaller, strict=True))
 
 
@@ -57,9 +57,9 @@ def finest(marginals: Sequence[Resolutions]) -> Resolutions:
 
 
 def maximal_sets(marginals: Iterable[Resolutions]) -> list[Resolutions]:
-    """The marginals that lie inside no other, each once, in sorted order.
+    """The marginals that no other marginal contains, each once, in sorted order.
 
-    Nested and repeated marginals say nothing new, and neither does one without any attribute.
+    Nested and repeated marginals add nothing, and neither does one without attributes.
     """
     kept = sorted({m for m in marginals if any(m)})
     return [m for m in kept if not any(contains(other, m) and other != m for other in kept)]
@@ -71,7 +71,7 @@ def vertices(marginal: Resolutions) -> list[Vertex]:
 
 
 def interaction_graph(marginals: Iterable[Resolutions]) -> nx.Graph[Vertex]:
-    """Induced attributes as vertices, an edge where two stand in one marginal (Sect. 5.1, Fig. 2)."""
+    """Induced attributes as vertices, an edge where two are in one marginal (Sect. 5.1, Fig. 2)."""
     import networkx as nx
 
     graph: nx.Graph[Vertex] = nx.Graph()
@@ -119,8 +119,8 @@ def is_decomposable(marginals: Sequence[Resolutions]) -> bool:
 def perfect_separators(order: Sequence[Resolutions]) -> list[Resolutions] | None:
     """The separators S_2..S_p of cliques in this order, or None when the order is not perfect.
 
-    Kifer & Gehrke 2006, Definition 5.7. S_i is complete because it lies inside a clique, so what is left
-    to ask is that one earlier clique holds all of it.
+    Kifer & Gehrke 2006, Definition 5.7. S_i is complete because it lies inside a clique; it remains to check
+    that one earlier clique contains all of it.
 
     >>> perfect_separators([(1, 1, 0), (0, 1, 1)])
     [(0, 1, 0)]
@@ -137,8 +137,8 @@ def perfect_separators(order: Sequence[Resolutions]) -> list[Resolutions] | None
 def junction_tree(cliques: Sequence[Resolutions], root: int = 0) -> list[Branch]:
     """The cliques of a decomposable graph, parents before children, with their separators.
 
-    Kifer & Gehrke 2006, Definition 7.1, built as the spanning tree of largest intersections. Unconnected
-    parts hang together by empty separators, which count every row once and so need no special case.
+    Kifer & Gehrke 2006, Definition 7.1, built as the spanning tree of largest intersections. Empty separators
+    join unconnected parts; they count every row once and so need no special case.
 
     >>> [branch.separator for branch in junction_tree([(1, 1, 0), (0, 1, 1), (0, 0, 0)])]
     [(0, 0, 0), (0, 1, 0), (0, 0, 0)]

@@ -1,9 +1,9 @@
 """The product of the leaf values with a hierarchy above each attribute, in numbers only.
 
 Kifer & Gehrke 2006, Sect. 6.1. A node of a hierarchy is a number per resolution; resolution 0 is the
-root, the last one the leaves. A cell is one node per attribute, at stated resolutions. Where the paper
-codes a node as the path of child numbers to it, and gives paths that do not exist a count of 0, there is
-nothing to give here: only real nodes have numbers.
+root, the last one the leaves. A cell is one node per attribute, at given resolutions. The paper codes a node
+as the path of child numbers to it, and gives paths that do not exist a count of 0; here only real nodes have
+numbers.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class LeafDomain:
         return prod(self._leaves_of_nodes[a][at[a]][cell[a]] for a in range(len(cell)))
 
     def cells(self, at: Resolutions) -> Iterator[Cell]:
-        """Every cell at these resolutions, also the empty ones."""
+        """Every cell at these resolutions, including empty ones."""
         return product(*(sorted(self._leaves_of_nodes[a][at[a]]) for a in range(len(at))))
 
     def size(self, at: Resolutions) -> int:
@@ -75,7 +75,7 @@ class LeafDomain:
         return prod(len(self._leaves_of_nodes[a][at[a]]) for a in range(len(at)))
 
     def marginal(self, counts: Counts, at: Resolutions, to: Resolutions) -> dict[Cell, int]:
-        """The counts summed up to coarser cells; cells without rows do not appear."""
+        """The counts summed up to coarser cells; cells without rows are left out."""
         summed: dict[Cell, int] = {}
         for cell, n_rows in counts.items():
             if n_rows:
@@ -87,7 +87,7 @@ class LeafDomain:
 def with_one_value(
     domain: LeafDomain, marginals: Mapping[Resolutions, Counts]
 ) -> tuple[LeafDomain, dict[Resolutions, dict[Cell, int]]]:
-    """The same with one attribute of one value more, last: what stands in for a sensitive one where none is.
+    """The same with an attribute of a single value at the end, in place of a missing sensitive one.
 
     >>> with_one_value(LeafDomain((((0, 0), (0, 1)),)), {(1,): {(1,): 5}})
     (LeafDomain(paths=(((0, 0), (0, 1)), ((0,),))), {(1, 0): {(1, 0): 5}})
@@ -99,7 +99,7 @@ def with_one_value(
 def domain_of(labels: Sequence[Sequence[Sequence[object]]]) -> LeafDomain:
     """Number the nodes of hierarchies given as rows `[leaf, level 1, ..., root]`, one per leaf.
 
-    Two nodes with one label at the same level are the same node; at different levels they are not.
+    Two nodes with the same label are the same node if they are at the same level.
 
     >>> domain_of([[["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]]]).paths
     (((0, 0, 0), (0, 0, 1), (0, 1, 2)),)

@@ -1,4 +1,4 @@
-"""The maximum-entropy table of a collection of anonymized marginals, and what it says of privacy and use.
+"""The maximum-entropy table of a collection of anonymized marginals, and its privacy and utility.
 
 Kifer & Gehrke 2006, Sect. 3.2, 5.1, 6.2. Decomposable collections have a closed form in exact fractions
 (`expected_counts`); the others are fitted by iterative proportional fitting (`fitted_counts`). Both give
@@ -19,7 +19,7 @@ from privacy_sql.errors import Undecided
 from privacy_sql.kernels.marginals.junction_tree import Branch, Resolutions, finest, intersection, union
 from privacy_sql.kernels.marginals.leaf_domain import Cell, Counts, LeafDomain
 
-FEW_SWEEPS = 400  # enough where the fit has no vanishing cells; they are looked for after that
+FEW_SWEEPS = 400  # enough unless cells vanish; the search for those comes after
 MANY_SWEEPS = 20_000
 CLOSE = 1e-13  # largest relative distance of a fitted marginal from the published one
 DOUBTFUL = 1e-6  # a fitted count this small may be a cell that every consistent table leaves empty
@@ -32,7 +32,7 @@ def expected_counts(
 
     Kifer & Gehrke 2006, Eq. (2): the product of the clique counts over that of the separator counts, as a
     join of the marginals along the junction tree. Differs from the paper: exact fractions, and an attribute
-    in no marginal stays whole here (it contributes its number of leaves where a leaf is asked for).
+    in no marginal stays at its root here (the count of a leaf is divided by its number of leaves).
     """
     at = tree[0].clique
     joined = {cell: Fraction(n) for cell, n in marginals[at].items() if n}
@@ -85,7 +85,7 @@ Block = tuple[list[Cell], npt.NDArray[np.float64]]
 
 
 def _weighed(domain: LeafDomain, branch: Branch, counts: Counts) -> dict[Cell, Block]:
-    """Separator cell -> the branch's cells inside it, and how far their rows come in sum."""
+    """Separator cell -> the branch's cells inside it, and the running sum of their rows."""
     return {
         shared: ([cell for cell, _ in inside], np.cumsum([float(share) for _, share in inside]))
         for shared, inside in _blocks(domain, branch, counts).items()
@@ -93,7 +93,7 @@ def _weighed(domain: LeafDomain, branch: Branch, counts: Counts) -> dict[Cell, B
 
 
 def _picked(shared: Sequence[Cell], blocks: Mapping[Cell, Block], chance: np.random.Generator) -> list[Cell]:
-    """One cell of each of these blocks."""
+    """One random cell of each of these blocks."""
     found = []
     for cell, place in zip(shared, chance.random(len(shared)).tolist(), strict=True):
         cells, sums = blocks[cell]
@@ -119,7 +119,7 @@ def fitted_counts(
     cells = sorted(possible_cells(domain, marginals) if support is None else support)
     values = np.array([domain.leaves(cell, at) for cell in cells], dtype=np.float64)
     rows, targets = constraint_rows(domain, marginals, cells)
-    # scale to each marginal in turn; `distance` is how far the worst was off in the last sweep
+    # scale to each marginal in turn; `distance` is the largest error in the last sweep
     distance = np.inf
     for _ in range(FEW_SWEEPS if support is None else MANY_SWEEPS):
         distance = 0.0
@@ -144,7 +144,7 @@ def possible_cells(
 ) -> list[Cell]:
     """The cells at the finest published resolution that no marginal counts as empty.
 
-    Grown marginal by marginal, so its cost follows the cells that stay rather than the whole domain. Raises
+    Grown marginal by marginal, so the cost depends on the cells that remain, not on the whole domain. Raises
     Undecided before it holds more than `most` of them.
     """
     at = (0,) * len(domain.paths)
@@ -213,7 +213,7 @@ def least_c(counts: Sequence[int | Fraction | float], ell: int) -> Fraction | fl
 
 
 def near_the_likeliest(counts: Sequence[Fraction | float], share: Fraction | float) -> int:
-    """How many values are at least `share` times as likely as the likeliest, which is one of them.
+    """How many values are at least `share` times as likely as the likeliest, including that one.
 
     Kifer & Gehrke 2006, Sect. 7. Exact for fractions.
 
@@ -229,8 +229,8 @@ def kl_divergence(
 ) -> float:
     """KL divergence, in nats, of the original table from the maximum-entropy table (Sect. 3.2).
 
-    Summed over the cells of the original only (0 log 0 is 0). |T| times it is the loss of log-likelihood
-    of Sect. 5.2.
+    Summed over the cells of the original only (0 log 0 is 0). Multiplied by |T|, it is the loss of
+    log-likelihood of Sect. 5.2.
     """
     total = sum(leaf_counts.values())
     summed = 0.0

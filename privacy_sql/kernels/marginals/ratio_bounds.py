@@ -1,8 +1,8 @@
-"""How far sensitive values can lie apart in the part of a join that is not walked yet.
+"""How far apart the counts of sensitive values can be in the part of a join that is not walked yet.
 
-Instead of the convex hulls of Kifer & Gehrke 2006, Algorithm 1 (which do not pay once there are more than a
-few sensitive values), a bottom-up pass keeps, per separator cell, the largest ratio of any two values
-below it. For |C| = ℓ that is the paper's own pruning by ratios; an absent value is a ratio without end.
+Instead of the convex hulls of Kifer & Gehrke 2006, Algorithm 1 (which are slower with more than a few
+sensitive values), a bottom-up pass keeps, per separator cell, the largest ratio of any two values below it.
+For |C| = ℓ this is the paper's own pruning by ratios; an absent value gives an infinite ratio.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from privacy_sql.kernels.marginals.clique_join import Floats, Ints, JoinClique, Mask
 
 NUMBERS = 1_000_000  # ratios of groups held at once: groups times sensitive values squared
-MOST_NUMBERS = 50_000_000  # ratios of separator cells; where there are more, a join is walked without bounds
+MOST_NUMBERS = 50_000_000  # ratios of separator cells; with more, a join is walked without bounds
 
 
 class RatioBounds:
@@ -39,17 +39,17 @@ class RatioBounds:
             self.messages[i] = largest
 
     def largest_critical_c(self, depth: int, chosen: Ints, vectors: Floats, ell: int) -> Floats:
-        """A number that r_1 / (r_ℓ + ... + r_m) of no group that continues these rows can exceed."""
+        """An upper bound of r_1 / (r_ℓ + ... + r_m) for every group that continues these rows."""
         bounds = [critical_c_at_most(ratio, ell) for ratio in self._ratios(depth, chosen, vectors)]
         return np.concatenate([np.zeros(0), *bounds])
 
     def entropy_may_reach_down(self, depth: int, chosen: Ints, vectors: Floats, least: float) -> Mask:
-        """Which rows a group with an entropy of at most `least` may continue."""
+        """Which rows a group with an entropy of `least` or less may continue."""
         bounds = [entropy_may_be(ratio, least) for ratio in self._ratios(depth, chosen, vectors)]
         return np.concatenate([np.zeros(0, dtype=np.bool_), *bounds])
 
     def _ratios(self, depth: int, chosen: Ints, vectors: Floats) -> Iterator[Floats]:
-        """The largest ratios v_j / v_i of whatever continues these rows, a chunk of them at a time."""
+        """The largest ratios v_j / v_i of the groups that continue these rows, in chunks."""
         for low in range(0, len(vectors), self.chunk):
             part = slice(low, low + self.chunk)
             ratio = _ratio_matrix(vectors[part])
@@ -94,13 +94,13 @@ def entropy_may_be(ratio: Floats, least: float) -> Mask:
 
 
 def _least_shares(ratio: Floats) -> Floats:
-    """Per head j, the least v_i / v_j that is possible where v_j is largest."""
+    """Per head j, the least possible v_i / v_j where v_j is the largest."""
     with np.errstate(divide="ignore"):
-        return np.minimum(1 / ratio, 1.0)  # 1/0: j never occurs, and is no head
+        return np.minimum(1 / ratio, 1.0)  # 1/0: j never occurs, so it is no head
 
 
 def _heads(ratio: Floats) -> Mask:
-    """Which values can be the largest: those that can reach every other one."""
+    """Which values can be the largest: those that can equal or exceed every other one."""
     possible = np.diagonal(ratio, axis1=1, axis2=2) > 0
     return np.asarray(possible & (ratio.min(axis=2) >= 1 - 1e-12))
 

@@ -1,7 +1,7 @@
 """The worst group of a join of marginals: least diverse, least varied, least populated.
 
-Kifer & Gehrke 2006, Sect. 7. Small joins are walked whole; in large ones the parts whose bound is better than
-the worst group so far are skipped ("bound and expand"). Differs from Algorithm 1: no convex hulls.
+Kifer & Gehrke 2006, Sect. 7. Small joins are walked completely; in large ones, parts whose bound is better
+than the worst group so far are skipped ("bound and expand"). Differs from Algorithm 1: no convex hulls.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from privacy_sql.kernels.marginals.clique_join import (
 from privacy_sql.kernels.marginals.max_entropy import least_c, near_the_likeliest
 from privacy_sql.kernels.marginals.ratio_bounds import RatioBounds, affordable
 
-PLAIN_GROUPS = 1_000_000  # joins up to this size are walked whole, without bounds
+PLAIN_GROUPS = 1_000_000  # joins up to this size are walked completely, without bounds
 NEAR = 1e-9  # groups this close to the worst are compared in exact fractions
-MANY_TIES = 5_000  # near groups kept for that; beyond it the answer is not exact
+MANY_TIES = 5_000  # near groups kept for that; with more the answer is not exact
 
-Bound = Callable[[RatioBounds, int, Ints, Floats, float], Mask]  # which rows may lead to this risk or more
+Bound = Callable[[RatioBounds, int, Ints, Floats, float], Mask]  # which rows may still reach this risk
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Nearest:
         self.risk = max(self.risk, float(risks.max()))
         self.groups = [(risk, ids) for risk, ids in self.groups if risk >= self.edge]
         near = np.flatnonzero(risks >= self.edge)
-        # the worst first: where not all are kept, none that is kept is less risky than one that is not
+        # the worst first: if some are dropped, they are the least risky
         for i in near[np.argsort(-risks[near], kind="stable")][:MANY_TIES]:
             self.groups.append((float(risks[i]), tuple(int(g) for g in chosen[i])))
         self.groups = sorted(self.groups, key=itemgetter(0), reverse=True)[:MANY_TIES]
@@ -78,7 +78,7 @@ def riskiest(
     bound: Bound,
     enough: Callable[[float], bool] = lambda _: False,
 ) -> Nearest:
-    """The groups of the join with the largest risk; the walk ends early where a risk is `enough`."""
+    """The groups of the join with the largest risk; the walk stops early at a risk that is `enough`."""
     large = join_size(cliques) > PLAIN_GROUPS and affordable(cliques)
     bounds = RatioBounds(cliques) if large else None
     near = Nearest()
@@ -87,7 +87,7 @@ def riskiest(
     def keep(depth: int, chosen: Ints, vectors: Floats) -> Mask:
         alive = np.asarray(vectors.max(axis=1) > 0)
         least = max(edge, near.edge)
-        if bounds is not None and depth < len(cliques) and least > -inf:  # what is whole is measured itself
+        if bounds is not None and depth < len(cliques) and least > -inf:  # not of complete groups
             alive[alive] = bound(bounds, depth, chosen[alive], vectors[alive], least)
         return alive
 
@@ -99,7 +99,7 @@ def riskiest(
 
 
 def _dived(cliques: Sequence[JoinClique], risk: Callable[[Floats], Floats]) -> float:
-    """A risk that some group has: of the one met by going on, clique by clique, with the riskiest so far."""
+    """The risk of one group, found by following the riskiest rows clique by clique."""
     chosen = np.zeros(0, dtype=np.int64)
     vector = np.ones(cliques[0].counts.shape[1])
     for clique in cliques:
@@ -138,7 +138,7 @@ def worst_ratio(cliques: Sequence[JoinClique], ell: int, stop_above: float = inf
     if unbounded:
         return Worst(inf, unbounded[0], True)
     value, ids = max((Fraction(value or 0), ids) for value, ids in exact)
-    if not near.whole:  # a group that was not kept may be worse by a hair
+    if not near.whole:  # a group that was not kept may be slightly worse
         return Worst(max(float(value), near.risk), ids, False)
     return Worst(value, ids, True)
 
@@ -183,8 +183,9 @@ def fewest_values(cliques: Sequence[JoinClique]) -> Worst:
 def fewest_near_top(cliques: Sequence[JoinClique], share: Fraction) -> Worst:
     """Fewest values of any group that are at least `share` times as likely as its likeliest.
 
-    Kifer & Gehrke 2006, Sect. 7, the relaxation, by what it guarantees. Differs from their algorithm, which
-    counts the values that are near the top in every marginal: all of these are, but not only these.
+    Kifer & Gehrke 2006, Sect. 7, the relaxation: this measures what it guarantees. Differs from their
+    algorithm, which counts only the values that are near the top in every marginal; other values can be near
+    the top, too.
     """
     best, asked = inf, 0
     found: tuple[int, ...] = ()
@@ -240,7 +241,7 @@ def smallest_sum(cliques: Sequence[JoinClique], stop_below: float = 0) -> Worst:
 
 
 def _floors(cliques: Sequence[JoinClique]) -> list[Floats]:
-    """Per clique and block: the least count of each value that any group below can have."""
+    """Per clique and block: the least count of each value in any group below."""
     least = [c.counts.astype(np.float64) for c in cliques]
     floors: list[Floats] = [np.empty((0, 0))] * len(cliques)
     for i in range(len(cliques) - 1, 0, -1):

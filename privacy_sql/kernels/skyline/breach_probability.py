@@ -1,11 +1,11 @@
 """Breach probability (Chen, LeFevre and Ramakrishnan, VLDB Journal 2008).
 
-An adversary wants to show that a target t has the sensitive value σ. Amounts (ℓ, k, m) say how much may be
-known, each "at most": ℓ values tied to the target, k other people, m members of the target's same-value
+An adversary wants to show that a target t has the sensitive value σ. Amounts (ℓ, k, m) say how much they may
+know at most: ℓ values that the target does not have, k other people, m members of the target's same-value
 family. `case` is the table's `values_per_person`: "one" (SVPI), "set" or "multiset" (MVPI).
 
 Differs from the paper: a group without σ is dropped (its printed ratio is 0/0), a factor whose numerator is
-not positive is zero before any division, and near a limit integers decide instead of floats.
+not positive counts as zero before any division, and integers instead of floats decide near a limit.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ ValuesPerPerson = Literal["one", "set", "multiset"]
 Ratio = tuple[int, int]  # numerator and denominator, not reduced: comparing needs no gcd
 
 ALWAYS_EXACT_BITS = 20_000  # integers up to this size are as fast as floats
-MOST_EXACT_BITS = 20_000_000  # beyond, a case too close to call counts as unsafe
+MOST_EXACT_BITS = 20_000_000  # with more bits, a case too close to call counts as unsafe
 
 
 class Amounts(NamedTuple):
-    """(ℓ, k, m) of Sec. 4.1: values tied to the target, other people known, members of the family."""
+    """(ℓ, k, m) of Sec. 4.1: values ruled out for the target, other people known, members of the family."""
 
     ruled_out: int
     known: int
@@ -41,7 +41,7 @@ class Group(NamedTuple):
 
 
 class Worst(NamedTuple):
-    """The least negated ratio, as logarithm, with the term of Theorem 2 and the two groups that attain it."""
+    """The least negated ratio as a logarithm, the term of Theorem 2 and the two groups that attain it."""
 
     log_ratio: float
     term: int
@@ -83,7 +83,7 @@ def family_factor(group: Group, family: int, known: int, case: ValuesPerPerson) 
 
 
 def innocent(group: Group, case: ValuesPerPerson) -> int:
-    """How many people of the group can be without σ at the same time."""
+    """How many people of the group can lack σ at the same time."""
     return group.people - (1 if case == "multiset" else group.holders)
 
 
@@ -170,7 +170,7 @@ def _leaves_no_other_value(group: Group, ruled_out: int, known: int, case: Value
 
 
 def _bits(groups: Iterable[Group], amounts: Amounts, case: ValuesPerPerson) -> int:
-    """How long the integers of the exact comparison can become."""
+    """How many bits the integers of the exact comparison can have."""
     lengths = []
     for g in groups:
         if case == "multiset":
@@ -182,7 +182,7 @@ def _bits(groups: Iterable[Group], amounts: Amounts, case: ValuesPerPerson) -> i
 
 
 def _float_error(groups: Iterable[Group]) -> float:
-    """More than the rounding of the logarithms below can amount to, and never under 1e-9."""
+    """More than the rounding error of the logarithms below, and never under 1e-9."""
     return max(1e-9, *(64 * math.ulp(math.lgamma(g.people + 2) + 16 * g.holders) for g in groups))
 
 
@@ -210,7 +210,7 @@ def worst_case(groups: Sequence[Group], amounts: Amounts, case: ValuesPerPerson)
 
 
 def chance(worst: Worst, amounts: Amounts, case: ValuesPerPerson) -> float:
-    """The chance of σ when this much is known of the groups of a worst case: its own term of Theorem 2.
+    """The chance of σ given this knowledge about the groups of a worst case: its own term of Theorem 2.
 
     >>> group = Group(people=4, holders=2, others=(2,))
     >>> round(chance(Worst(0.0, 1, group, group), Amounts(0, 1, 0), "one"), 4)
@@ -254,7 +254,7 @@ def least_amounts(groups: Sequence[Group], amounts: Amounts, case: ValuesPerPers
     """The fewest facts that give the same breach probability ("the five individuals" of Sec. 8.3).
 
     A ratio above zero falls with every person and every value that occurs, so only values that do not occur
-    can be left out. At certainty the cheapest proof over all groups is taken.
+    can be left out. Where σ is certain, the answer is the cheapest proof in any group.
 
     >>> least_amounts([Group(7, 2, (1, 1, 1, 1, 1))], Amounts(0, 9, 9), "one")
     Amounts(ruled_out=0, known=5, family=0)

@@ -1,8 +1,8 @@
 """The dynamic program of Chen et al. 2008, App. A.3: breach probability without the congregation property.
 
-The baseline of their Fig. 6 and an independent check of `skyline`: nothing is shared with that module. One
-value per person (SVPI). Groups are combined pairwise, all pairs of a round at once: the recurrence is
-associative, so this is the paper's program with its loop over groups turned into array operations.
+The baseline of their Fig. 6 and an independent check of `skyline`: the two share no code. One value per
+person (SVPI). Groups are combined pairwise, all pairs of a round at once: the recurrence is associative, so
+this is the paper's program with its loop over groups turned into array operations.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def breach_by_program(
 
 
 def _family_chances(n: Array, s: Array, known: int, family: int, exact: bool) -> Array:
-    """V for 0..family members when `known` people of the group are known not to have σ."""
+    """V for 0..family members, given that `known` people of the group do not have σ."""
     rows = [_ratio(np.ones_like(n), np.ones_like(n), exact)]
     for i in range(family):
         left = n - s - known - i

@@ -10,15 +10,15 @@ from functools import partial
 from privacy_sql.kernels.skyline.breach_probability import Amounts, Group, ValuesPerPerson, innocent, is_safe
 from privacy_sql.kernels.skyline.groups import Histograms
 
-Point = tuple[int | None, int | None, int | None]  # (ℓ, k, m); None is without bound
+Point = tuple[int | None, int | None, int | None]  # (ℓ, k, m); None means unbounded
 
 
 def find_skyline(tables: Histograms, value: object, limit: Fraction, case: ValuesPerPerson) -> list[Point]:
     """SkylineFind (Fig. 5): all maximal (ℓ, k, m) under which the breach probability stays below `limit`.
 
-    None means without bound: σ does not occur, or (sets and multisets) no number of values helps any more.
-    Differs from the paper: equality with the limit is unsafe in every loop, and each staircase of (k, m) is
-    followed along its edge.
+    None means unbounded: σ does not occur, or (sets and multisets) ruling out more values does not help any
+    more. Differs from the paper: equality with the limit is unsafe in every loop, and the search follows the
+    edge of each staircase of (k, m).
 
     >>> find_skyline(Histograms.of([{"a": 1, "c": 4}]), "a", Fraction(1), "one")
     [(0, 0, 3), (0, 1, 2), (0, 2, 1), (0, 3, 0)]
@@ -57,7 +57,7 @@ def _staircase(
 
 
 def _next_lower(holds: Callable[[int], bool], above: int) -> int:
-    """The largest i below `above` where `holds` is true, or -1; it is true on a beginning of the integers."""
+    """The largest i below `above` where `holds` is true, or -1; `holds` is true up to some number."""
     return above - 2 - _last_true(lambda down: not holds(above - 1 - down), 0, above)
 
 

@@ -19,7 +19,7 @@ from privacy_sql.kernels.skyline.breach_probability import Group, ValuesPerPerso
 Integers = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-MOST_PIVOTS = 256  # leaving some beaten groups in costs time, never an answer
+MOST_PIVOTS = 256  # keeping some beaten groups costs time, never a wrong answer
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Histograms:
         return cls(counts, people, tuple(values.tolist())), groups
 
     def only(self, rows: Integers) -> Histograms:
-        """The same for some of the groups, numbered anew."""
+        """The same for some of the groups, renumbered."""
         return Histograms(self.counts[rows], self.people[rows], self.values)
 
     @cached_property
@@ -76,7 +76,7 @@ class Histograms:
 
     @cached_property
     def shapes(self) -> Integers:
-        """Column j: the same number for groups with equally many people and the same j largest counts."""
+        """Column j: the same number for groups of the same size with the same j largest counts."""
         columns = [np.unique(self.people, return_inverse=True)[1]]
         for count in self.ranked.T:
             columns.append(
@@ -88,8 +88,8 @@ class Histograms:
         """The groups that can be worst for `value` when ℓ values are ruled out: usually one to seven.
 
         A group is left out when a smaller one has at least the same share of σ and loses at least as much to
-        the values ruled out: every factor of the smaller one is then at most as large, for all k and m
-        (Props. 12 and 13), so the other never lowers a minimum of Theorem 2.
+        the ruled-out values: then every factor of the smaller one is at most as large, for all k and m
+        (Props. 12 and 13), so the larger group never lowers a minimum of Theorem 2.
         """
         if value not in self.values:
             return []
@@ -101,7 +101,7 @@ class Histograms:
             shapes = self.shapes[held, min(ruled_out + 1, self.counts.shape[1])]
             kept = _undominated(size - holders, holders, partial(_takes_less, taken, shapes))
         elif case == "multiset":
-            # occurrences of the ruled-out values per person: nobody has a larger share of them
+            # occurrences of the ruled-out values per person: no group has a larger share
             kept = _undominated(
                 size,
                 holders,
@@ -115,9 +115,9 @@ class Histograms:
         return [self.group(int(row), value, ruled_out) for row in held[kept]]
 
     def taken(self, own: Integers, ruled_out: int, case: ValuesPerPerson) -> npt.NDArray[Any]:
-        """What the ℓ largest other counts take: leave out σ, or the next largest, whichever takes less."""
+        """How many the ℓ largest other counts rule out: skip σ, or take one more, whichever is less."""
         if case == "set":
-            # where everybody has σ it is certain, whatever is taken
+            # where everybody has σ it is certain, whatever is ruled out
             mine = np.where(own == self.people, 0.0, _surprise(own, self.people))
             sums: npt.NDArray[Any] = self._surprises
         else:
@@ -161,7 +161,7 @@ def _surprise(counts: Integers, people: Integers) -> npt.NDArray[np.float64]:
 
 
 def _undominated(size: Integers, holders: Integers, no_worse: Callable[[Integers, int], Bools]) -> Integers:
-    """Indices of the groups that no smaller group beats in the share of σ and by `no_worse`."""
+    """Indices of the groups that no smaller group beats, both in the share of σ and by `no_worse`."""
     alive, kept = np.arange(len(size)), list[int]()
     while alive.size and len(kept) < MOST_PIVOTS:
         pivot = int(alive[np.argmax(holders[alive] / (size[alive] + 1.0) ** 1.5)])

@@ -34,7 +34,7 @@ def rows_to_leave_out(
         for skyline, amounts, limit in asked:
             if own.get(value, 0) != skyline:
                 continue
-            # groups whose own people are enough; alike groups are decided once
+            # groups that fail on their own; groups with the same counts are decided once
             holders = tables.counts[:, tables.values.index(value)]
             held = np.flatnonzero(holders)
             shape = tables.shapes[held, min(amounts.ruled_out + 1, tables.counts.shape[1])]
@@ -47,7 +47,7 @@ def rows_to_leave_out(
             if len(kinds):
                 failing[held] = unsafe[kind.reshape(-1)]
             gone |= failing
-            # the target in one group, the family in another: the target's goes, until the rest is safe
+            # target and family are in different groups: leave out the target's, until the rest is safe
             while True:
                 rows: Integers = np.flatnonzero(~gone)
                 groups = tables.only(rows).about(value, amounts.ruled_out, case)

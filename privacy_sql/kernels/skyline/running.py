@@ -1,8 +1,9 @@
 """Breach probabilities while groups are cut: the five sufficient statistics of SkylineAnonymize.
 
-Chen et al. 2008, Fig. 4, where everybody has one value. Whether a group may be cut follows from five minima
-over all groups and from its parts. Here they are kept for many values and points at once, as arrays. A
-cut too close to a limit for floats is decided in integers from the few groups that attain the minima.
+Chen et al. 2008, Fig. 4, where everybody has one value. Five minima over all groups, and the parts of a
+group, decide whether the group may be cut. This module keeps them for many values and points at once, as
+arrays. Where a cut is too close to a limit for floats, integers decide from the few groups that attain the
+minima.
 """
 
 from __future__ import annotations
@@ -40,17 +41,17 @@ class Counts(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """Groups that are tried together: their counts, and the five statistics of each for every point."""
+    """Groups tried together: their counts, and the five statistics of each for every point."""
 
     counts: Counts
-    question: Integers  # point, count; -1 where nothing is asked
+    question: Integers  # point, count; -1 where there is no question
     statistics: Floats  # point, statistic, count
-    lowering: list[bool]  # the groups that lowered a minimum when they were seen; no others do later
-    breaking: Bools  # the groups that break a limit whatever is cut beside them
+    lowering: list[bool]  # the groups that lowered a minimum when first seen; no other group can later
+    breaking: Bools  # the groups that break a limit on their own
 
 
 class RunningSkyline:
-    """The worst case over all groups there have been, for every question, while groups are cut.
+    """The worst case over all groups so far, for every question, while groups are cut.
 
     >>> def counts(*groups: list[int]) -> Counts:
     ...     start = np.cumsum([0, *map(len, groups)])
@@ -70,13 +71,13 @@ class RunningSkyline:
         self._asked = np.full((len(self._points), int(whole.value.max(initial=0)) + 1), -1)
         for number, (value, amounts, limit) in enumerate(self.questions):
             self._asked[self._points.index((amounts, limit)), value] = number
-        self._calm = False  # whether every question is surely safe as things are
-        # per statistic and question the group that attains the minimum, for the exact word
+        self._calm = False  # whether every question is certainly safe now
+        # per statistic and question the group that attains the minimum, for exact decisions
         self._attained = np.full(self.least.shape, None, dtype=object)
         self.accept(self.seen(whole), range(len(whole.people)))
 
     def seen(self, counts: Counts) -> Seen:
-        """The statistics of groups that are about to be asked about."""
+        """The statistics of groups that the next questions are about."""
         n_values = np.diff(counts.start)
         of_each = np.repeat(np.arange(len(n_values)), n_values)
         sums = np.concatenate([[0], np.cumsum(counts.ranked)])
@@ -88,7 +89,7 @@ class RunningSkyline:
                 - sums[counts.start[:-1]]
                 for more in (0, 1)
             ]
-            # leave the value itself out of those ruled out, or take the next, whichever takes less
+            # skip the value itself or rule out one more, whichever rules out fewer
             taken = np.minimum(largest[0][of_each], largest[1][of_each] - counts.n)
             its[:] = statistics(people, holders, taken.astype(np.float64), amounts)
         question = self._asked[:, counts.value]
@@ -102,9 +103,9 @@ class RunningSkyline:
         return Seen(counts, question, found, lowering.tolist(), breaking)
 
     def allows(self, seen: Seen, rows: Sequence[int]) -> bool:
-        """Whether all questions stay safe when these groups take the place of the one they are parts of."""
+        """Whether all questions stay safe when these groups replace the group they are parts of."""
         if self._calm and not any(seen.lowering[row] for row in rows):
-            return True  # no question gets another answer
+            return True  # no answer can change
         least = self.least.copy()
         for row in rows:
             self._lower(least, seen, row)
@@ -114,7 +115,7 @@ class RunningSkyline:
         for number in np.flatnonzero(near).tolist():
             question = self.questions[number]
             held = [*self._attained[:, number], *(_Held.of(seen, row) for row in rows)]
-            # a list, not a set: two groups alike are two places for the knowledge
+            # a list, not a set: knowledge may be about either of two equal groups
             groups = [group for its in held if its is not None for group in its.about(question)]
             if not is_safe(groups, question.amounts, question.limit, "one"):
                 return False
@@ -129,14 +130,14 @@ class RunningSkyline:
             least[:, number] = np.minimum(least[:, number], statistics_[:, some])
 
     def _judged(self, least: Floats, number: Integers) -> tuple[Bools, Bools]:
-        """Which questions floats say are not safe, and which they do not decide."""
+        """Which questions floats call unsafe, and which ones they cannot decide."""
         with np.errstate(invalid="ignore"):
             ratio = np.fmin(least[0], np.fmin(least[1] * least[4], least[2] * least[3]))
         odds = self.odds[number]
         return ratio <= odds, ~(np.abs(ratio - odds) > NEAR * (1 + odds))
 
     def accept(self, seen: Seen, rows: Sequence[int]) -> None:
-        """Take the groups in; the statistics never grow again."""
+        """Add the groups; the minima can only fall."""
         before = self.least
         for row in rows:
             if not seen.lowering[row]:
@@ -151,7 +152,7 @@ class RunningSkyline:
 
 
 class _Held:
-    """One group: its people, and how often each value is held."""
+    """One group: its people, and how many have each value."""
 
     def __init__(self, people: int, counts: dict[int, int]) -> None:
         self.people, self.counts = people, counts
@@ -164,7 +165,7 @@ class _Held:
         return cls(int(counts.people[row]), dict(pairs))
 
     def about(self, question: Question) -> list[Group]:
-        """What it shows about the value in question; nothing where nobody holds that."""
+        """What it shows about the value in question; an empty list where nobody has it."""
         if question.value not in self.counts:
             return []
         others = sorted((n for value, n in self.counts.items() if value != question.value), reverse=True)
@@ -185,7 +186,7 @@ def target_ratios(people: Floats, holders: Floats, taken: Floats, known: int) ->
 
 
 def family_chances(people: Floats, holders: Floats, family: int, known: int) -> Floats:
-    """V of Sec. 7.1: nobody of a family holds the value, given that `known` others do not."""
+    """V of Sec. 7.1: the chance that nobody of a family has the value, given that `known` others do not."""
     if family == 0:
         return np.ones(len(people))
     able = family + known <= people - holders

@@ -1,6 +1,6 @@
-"""Breach probabilities of many values at once, in floats: what lies far from its limit needs no fractions.
+"""Breach probabilities of many values at once, in floats: far from the limit no fractions are needed.
 
-Chen et al. 2008, Theorem 2, where everybody has one value. What is certain is certain in whole numbers.
+Chen et al. 2008, Theorem 2, where everybody has one value. Whole numbers decide certainty.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Screened(NamedTuple):
 def screened(
     people: Integers, holders: Integers, taken: Integers, first: Integers, amounts: Amounts
 ) -> Screened:
-    """The groups of one value after those of another, each from `first` on; `taken` by the values ruled out.
+    """Screen values whose groups follow one another, each from `first` on; `taken` is what is ruled out.
 
     >>> group = (np.array([7]), np.array([1]), np.array([4]), np.array([0]))
     >>> screened(*group, Amounts(1, 0, 1)).chance.round(3).tolist()  # 1 / (5/3 + 1)

@@ -1,14 +1,14 @@
 """The most an adversary with k extra facts can learn about one person (Martin et al. 2007).
 
-The adversary knows who is in which group. Theorem 9: the k facts that hurt most are implications "if p_i has
-s_i then p has s" with one common consequent A, so what has to be minimised is the odds against A,
+The adversary knows who is in which group. Theorem 9: the k most harmful facts are implications "if p_i has
+s_i then p has s" with one common consequent A, so the odds against A have to be minimised,
 
     P(neither A nor any antecedent holds) / P(A holds)                                  (Formula 1, Sec. 3.3)
 
-over k + 1 atoms. Inside a group `worst_in_group` does it (MINIMIZE1), across groups `Combination` does
-(MINIMIZE2). Floats find the candidates, fractions decide between them, so every value returned is exact.
-"k facts" means at most k facts. The theorem holds for every A by itself, so one value alone may be guessed
-(`GroupShapes.guessed`): then A is about that value, and the other atoms are about any.
+over k + 1 atoms. `least_chances` does it within a group (MINIMIZE1), `Combination` across groups (MINIMIZE2).
+Floats find the candidates and fractions decide between them, so every returned value is exact. "k facts"
+means at most k facts. The theorem holds for every A separately, so the guess may be limited to one value
+(`GroupShapes.guessed`): then A is about that value, and the other atoms are about any value.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from privacy_sql.kernels.worst_case.one_group import (
     others_with,
 )
 
-# The work grows with the square of the facts that can help: d values in a group make d - 1 of them enough.
+# The work grows with the square of the useful facts: where a group has d values, d - 1 facts are enough.
 MOST_FACTS = 500
 
 
 class TooManyFacts(Exception):
-    """More facts can help than maximum disclosure is computed for."""
+    """More facts are useful than maximum disclosure is computed for."""
 
 
 class Place(NamedTuple):
-    """Part of the worst knowledge: `atoms[i]` most frequent values are claimed of person i of one group.
+    """Part of the worst knowledge: atoms about person i of a group name the `atoms[i]` most frequent values.
 
-    Of person 0 of the target's group these are the value that is guessed and the most frequent others.
+    For person 0 of the target's group they name the guessed value and the most frequent others.
     """
 
     shape: int
@@ -53,7 +53,7 @@ class Place(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """The worst knowledge: `value` is reached by the implications "each other atom -> the target's atom"."""
+    """The worst knowledge: the implications "each other atom -> the target's atom" reach `value`."""
 
     value: Fraction
     facts: int
@@ -105,11 +105,11 @@ def growing_certainty(
     target: int,
     guessed: int | None = None,
 ) -> list[Fraction]:
-    """How sure the adversary is after each fact of the worst knowledge, told one by one (Formula 1).
+    """How sure the adversary is after each further fact of the worst knowledge (Formula 1).
 
-    Per group its people and largest counts, and how many of its top values are claimed of each person. The
-    first person of group `target` is the one in question, whose value is claimed from the start: its count is
-    `guessed`, by default that of the most common.
+    Takes per group its people and largest counts, and how many of its top values the atoms name for each
+    person. The first person of group `target` is the target; their value is guessed from the start, and
+    `guessed` is its count, by default that of the most common value.
 
     >>> [str(p) for p in growing_certainty([(5, [2, 2]), (5, [2])], [[2], [1]], 0)]
     ['2/5', '2/3', '10/13']
@@ -133,7 +133,7 @@ def growing_certainty(
 
 
 def _all_fail(size: int, top: Sequence[int], atoms: Sequence[int], guessed: int | None) -> Fraction:
-    """The chance that none of these people of a group has any value claimed of them (Lemma 12)."""
+    """The chance that none of these people of a group has any of the values named for them (Lemma 12)."""
     claimed = [sum(top[:n]) for n in atoms]
     if guessed is not None:
         claimed[0] = others_with(top, guessed, atoms[0] - 1)
@@ -156,24 +156,24 @@ def negation_curve(shapes: GroupShapes, facts: int) -> list[Fraction]:
 
 
 def worst_negations(shapes: GroupShapes, facts: int) -> Knowledge:
-    """The group in which `facts` values ruled out for one person disclose most, and how much."""
+    """The group in which ruling out `facts` values for one person discloses most, and how much."""
     useful = shapes.useful_facts(facts)
     value, shape = _worst_negations(shapes, useful)
     return Knowledge(value, useful, (Place(shape, 0, (useful + 1,), True),))
 
 
 def shapes_to_leave_out(shapes: GroupShapes, facts: int, limit: Fraction) -> set[int]:
-    """Shapes without which the other groups disclose less than `limit` together.
+    """Shapes to leave out so that the remaining groups disclose less than `limit` together.
 
-    Those that disclose too much on their own go first; then, as long as several groups together still do, the
-    shape of the group that the worst knowledge is about.
+    First those that disclose too much on their own; then, while several groups together still do, the shape
+    of the group that the worst knowledge is about.
 
     >>> shapes = GroupShapes.of([[4, 3, 1, 1, 1], [4, 4, 1, 1, 1], [5]])
     >>> sorted(shapes_to_leave_out(shapes, 2, Fraction(22, 31)))
     [0, 2]
     """
-    # with at most facts + 1 values a group is disclosed for certain, however its counts lie; where nobody has
-    # the value that is guessed, at most `facts` values of somebody disclose it elsewhere
+    # a group with at most facts + 1 values is disclosed for certain, whatever its counts; if nobody has the
+    # guessed value, at most `facts` values of somebody there disclose it elsewhere
     few = np.where(shapes.target > 0, facts + 1, facts)
     reached = np.cumsum(shapes.top[:, : facts + 1], axis=1)
     last = np.minimum(few, reached.shape[1]) - 1
@@ -187,7 +187,7 @@ def shapes_to_leave_out(shapes: GroupShapes, facts: int, limit: Fraction) -> set
 
 
 def _left_alone(shapes: GroupShapes, atoms: int, limit: Fraction) -> Ints:
-    """The shapes that stay, when those unsafe on their own go first and then the worst ones together."""
+    """The shapes that remain when those unsafe on their own go first, then the worst of the rest."""
     odds = Odds.of(shapes, atoms)
     alone = 1 / (1 + odds.target[:, atoms])
     safe = alone < float(limit)
@@ -220,7 +220,7 @@ Option = tuple[int, bool, int, bool]  # the state before, atoms taken here, is A
 
 
 class Odds(NamedTuple):
-    """Of every shape and number of atoms: the least chance that all fail, and the least odds with A there."""
+    """By shape and number of atoms: the least chance that all fail, and the least odds with A there."""
 
     chances: Floats
     target: Floats
@@ -237,14 +237,14 @@ class Odds(NamedTuple):
 class Combination:
     """MINIMIZE2 (Sec. 3.3.3) over the few groups that can matter, for all numbers of atoms up to `atoms`.
 
-    Differs from the paper's listing: the last group
-    ends with 1 when A is placed and with infinity when it is not, and the search starts with A not placed.
+    Differs from the paper's listing: the last group ends with 1 when A is placed and with infinity when it is
+    not, and the search starts with A not placed.
     """
 
     def __init__(
         self, shapes: GroupShapes, atoms: int, odds: Odds | None = None, *, exact: bool = True
     ) -> None:
-        """Not `exact`, groups whose odds differ by rounding are in any order; `tables` alone are asked."""
+        """Unless `exact`, groups whose odds differ by rounding only come in any order; uses `tables` only."""
         if atoms > MOST_FACTS + 1:
             raise TooManyFacts
         if not (shapes.target > 0).any():
@@ -272,7 +272,7 @@ class Combination:
         self._choices: list[dict[State, tuple[Fraction, Option]]] = []
 
     def least_odds(self, atoms: Iterable[int]) -> list[Fraction]:
-        """The least odds against A for each number of atoms, decided by fractions where floats are near."""
+        """The least odds against A for each number of atoms; fractions decide where floats are close."""
         ends = [(h, True) for h in atoms]
         options = self._near_options(ends)
         values: dict[State, Fraction] = {(0, False): Fraction(1)}
@@ -290,7 +290,7 @@ class Combination:
         return [values[end] for end in ends]
 
     def _near_options(self, ends: Sequence[State]) -> list[dict[State, list[Option]]]:
-        """Per stage, the states that can lie on a best path and the steps into them that may be the least."""
+        """Per stage, the states that can lie on a best path and the steps into them that may be least."""
         wanted = set(ends)
         found = []
         for stage in range(len(self.stages) - 1, -1, -1):
@@ -300,7 +300,7 @@ class Combination:
         return found[::-1]
 
     def _options(self, stage: int, atoms: int, placed: bool) -> list[Option]:
-        """Steps into a state whose float odds are so near the least that only fractions can tell."""
+        """Steps into a state whose odds as floats are so close to the least that fractions must decide."""
         shape, before = self.stages[stage][0], self.tables[stage]
         limit = max(self.tables[stage + 1][int(placed), atoms] * (1 + NEAR), TINY)
         options: list[Option] = []
@@ -333,7 +333,7 @@ class Combination:
         return self._exact[key]
 
     def walk_back(self, atoms: int) -> list[tuple[int, int, bool]]:
-        """(stage, atoms, is A here) of every group used by the best choice last computed."""
+        """(stage, atoms, is A here) of every group that the last computed best choice uses."""
         state: State = (atoms, True)
         path = []
         for stage in range(len(self.stages) - 1, -1, -1):

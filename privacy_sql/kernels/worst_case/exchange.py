@@ -1,4 +1,4 @@
-"""Which groups can be part of the worst case: a few for each number of atoms, whatever the table's size."""
+"""Which groups can be part of the worst case: a few for each number of atoms, however large the table."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Menus = dict[tuple[int, int], list[tuple[int, bool]]]  # (shape, copy) -> [(atom
 def useful_groups(
     shapes: GroupShapes, chances: Floats, target_odds: Floats, *, exact: bool = True
 ) -> tuple[Menus, Floats]:
-    """Which group may take how many atoms, without loss, and the odds a newcomer has to beat.
+    """Which groups need to be tried with how many atoms, and the odds that another group has to beat.
 
     Exchange: when one group takes h of n atoms, at most n - h other groups are used. So if it is not among
-    the n - h + 1 best for h, one of those is free and can take its place. Row 0 of the cutoffs is for groups
-    without the target, row 1 for the target's group. Not `exact`, groups that floats cannot tell apart are in
+    the n - h + 1 best for h, one of those is free and can replace it. Row 0 of the cutoffs is for groups
+    without the target, row 1 for the target's group. Unless `exact`, groups that floats cannot order come in
     any order.
     """
     atoms = chances.shape[1] - 1
@@ -38,7 +38,7 @@ def _best(
     shapes: GroupShapes, odds: Floats, h: int, target: bool, needed: int, exact: bool
 ) -> tuple[list[tuple[int, int]], float]:
     """The `needed` groups of least odds as (shape, copies of it), and the odds of the last one."""
-    few = np.flatnonzero(np.isfinite(odds))  # infinite where nobody has the value that is guessed
+    few = np.flatnonzero(np.isfinite(odds))  # infinite where nobody has the guessed value
     if needed < len(few):
         few = few[odds[few] <= _ceiling(np.partition(odds[few], needed - 1)[needed - 1])]
     few = few[np.argsort(odds[few], kind="stable")]
@@ -50,7 +50,7 @@ def _best(
         return _spread(few, shapes.copies, needed), float(_ceiling(last))
     sure = few[_ceiling(odds[few]) < last]
     tied = few[(_ceiling(odds[few]) >= last) & (odds[few] <= _ceiling(last))]
-    # shapes that floats cannot tell apart, best first: those whose odds are 0, then the others
+    # shapes that floats cannot order, best first: those whose odds are 0, then the others
     ruled_out = shapes.top[tied, :h].sum(axis=1) == shapes.size[tied]
     certain, rest = tied[ruled_out], tied[~ruled_out]
     if len(certain) >= needed - len(sure):
@@ -62,12 +62,12 @@ def _best(
 
 
 def _ceiling(odds: Floats | float) -> Floats:
-    """The largest float that may be equal to `odds` as a fraction."""
+    """The largest float whose exact odds may equal `odds`."""
     return np.asarray(np.maximum(np.asarray(odds) * (1 + NEAR), TINY))
 
 
 def _exactly_sorted(shapes: GroupShapes, tied: Ints, h: int, target: bool) -> Ints:
-    """Shapes that floats cannot tell apart, by their fractions: n, what is guessed, the h largest counts."""
+    """Shapes that floats cannot order, sorted by fractions: n, the guessed value, the h largest counts."""
     guessed = shapes.target[tied] if target else np.zeros_like(tied)
     prefixes = np.column_stack([shapes.size[tied], guessed, shapes.top[tied, :h]])
     distinct, which = np.unique(prefixes, axis=0, return_inverse=True)
@@ -83,7 +83,7 @@ def _exactly_sorted(shapes: GroupShapes, tied: Ints, h: int, target: bool) -> In
 
 
 def _spread(few: Ints, copies: Ints, needed: int) -> list[tuple[int, int]]:
-    """`needed` groups, first shapes first, as (shape, how many copies of it)."""
+    """`needed` groups in the order of the shapes, as (shape, how many copies of it)."""
     before = np.concatenate([[0], np.cumsum(copies[few])[:-1]])
     used = np.minimum(copies[few], needed - before)
     return [(int(s), int(n)) for s, n in zip(few, used, strict=True) if n > 0]

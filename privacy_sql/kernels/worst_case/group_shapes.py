@@ -1,4 +1,4 @@
-"""What the worst case can depend on: for every group, how many people and how often each sensitive value."""
+"""All that the worst case depends on: each group's size, and how often each sensitive value occurs in it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-MIXER = 0x9E3779B97F4A7C15  # odd and without pattern, so that different rows rarely mix to the same number
+MIXER = 0x9E3779B97F4A7C15  # odd and without a pattern, so that different rows rarely get the same number
 
 
 class Shape(NamedTuple):
-    """The counts of one group, largest first, and how many have the value that is guessed."""
+    """The counts of one group, largest first, and how many people have the guessed value."""
 
     counts: tuple[int, ...]
     guessed: int
@@ -36,8 +36,9 @@ class Shape(NamedTuple):
 class GroupShapes:
     """The distinct shapes of a grouped table: people, sensitive counts largest first, and how many groups.
 
-    The worst case depends on nothing else. `top` may be cut at the k + 1 largest counts. `guessed` is how
-    many have the value in question, where that is not the most common of each group; 0 where nobody has it.
+    The worst case depends on nothing else. `top` may be cut at the k + 1 largest counts. `guessed` says how
+    many people have the value in question, where that is not the most common of each group; 0 where nobody
+    has it.
 
     >>> shapes = GroupShapes.of([[2, 2, 1], [1, 2, 2], [4, 1]])
     >>> shapes.size.tolist(), shapes.top.tolist(), shapes.copies.tolist()
@@ -50,7 +51,7 @@ class GroupShapes:
     guessed: Ints | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what no table can give: fail closed rather than compute a low risk from nonsense."""
+        """Refuse counts that no table can have: fail closed instead of computing a low risk from nonsense."""
         if not len(self.size):
             raise ValueError("there are no groups, so there is no worst case to compute")
         if self.top.ndim != 2 or not len(self.top) == len(self.size) == len(self.copies):
@@ -67,12 +68,12 @@ class GroupShapes:
 
     @classmethod
     def of(cls, histograms: Iterable[Iterable[int]]) -> GroupShapes:
-        """Shapes of groups given as lists of counts, in any order; a count of zero is no value at all."""
+        """Shapes of groups given as lists of counts, in any order; counts of zero are ignored."""
         return cls.of_shapes(map(Shape.of, histograms))
 
     @classmethod
     def of_shapes(cls, shapes: Iterable[Shape]) -> GroupShapes:
-        """Groups that are alike, counted."""
+        """Equal groups, counted."""
         copies: dict[Shape, int] = {}
         for shape in shapes:
             copies[shape] = copies.get(shape, 0) + 1
@@ -91,8 +92,8 @@ class GroupShapes:
     ) -> tuple[GroupShapes, Ints, Ints]:
         """Shapes of a histogram given as two columns, with the groups in order and the shape of each.
 
-        Only the `width` largest counts of a group are kept. Both columns may be in any order. `guessed` marks
-        the rows of the values that may be guessed; without it all of them may.
+        Only the `width` largest counts of a group are kept. The rows may be in any order. `guessed` marks the
+        rows of the values that may be guessed; without it all may be.
         """
         counted = counts != 0
         groups, counts = groups[counted], counts[counted]
@@ -122,7 +123,7 @@ class GroupShapes:
     def from_ranked(
         cls, size: Ints, start: Ints, ranked: Ints, width: int, guessed: Ints | None = None
     ) -> tuple[GroupShapes, Ints]:
-        """Shapes of groups whose counts lie one after another, largest first; and the shape of each.
+        """Shapes of groups whose counts follow one another, largest first; and the shape of each group.
 
         Group i has the counts from start[i] up to start[i + 1]; only the `width` largest are kept. `guessed`
         is the count of the value in question in every group.
@@ -137,13 +138,13 @@ class GroupShapes:
 
     @classmethod
     def _counted(cls, size: Ints, top: Ints, guessed: Ints | None) -> tuple[GroupShapes, Ints]:
-        """The distinct ones of some groups, and which of them each is."""
+        """The distinct shapes of some groups, and the shape of each group."""
         columns = [size, top] if guessed is None else [size, guessed, top]
         rows = np.column_stack(columns)
         powers = [pow(MIXER, i, 2**64) for i in range(rows.shape[1])]
         mixed = rows.astype(np.uint64) @ np.array(powers, np.uint64)
         _, first, kind, copies = np.unique(mixed, return_index=True, return_inverse=True, return_counts=True)
-        if (rows != rows[first][kind]).any():  # two different rows got the same mixture: compare them in full
+        if (rows != rows[first][kind]).any():  # two different rows got the same number: compare them in full
             _, first, kind, copies = np.unique(
                 rows, axis=0, return_index=True, return_inverse=True, return_counts=True
             )
@@ -151,7 +152,7 @@ class GroupShapes:
 
     @property
     def target(self) -> Ints:
-        """How many people of each group have the value that is guessed."""
+        """How many people of each group have the guessed value."""
         return self.top[:, 0] if self.guessed is None else self.guessed
 
     def some(self, rows: Ints) -> GroupShapes:
@@ -162,7 +163,7 @@ class GroupShapes:
     def useful_facts(self, facts: int) -> int:
         """How many of `facts` can still help: d - 1 rule out all but one value of the poorest group.
 
-        In a group where nobody has the value that is guessed, all d values of somebody have to imply it.
+        In a group where nobody has the guessed value, all d values of somebody have to imply it.
         """
         if facts < 0:
             raise ValueError("the number of facts cannot be negative")

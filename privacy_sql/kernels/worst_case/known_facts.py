@@ -1,4 +1,4 @@
-"""Disclosure risk of given facts: the chance of one atom or of the likeliest (Martin et al. 2007, Def. 5)."""
+"""Disclosure risk given facts: the chance of one atom or of the likeliest (Martin et al. 2007, Def. 5)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from privacy_sql.kernels.worst_case.worlds import (
     pool_of,
 )
 
-# Probability that an interval misses the truth, shared out over everything estimated in one call.
+# Probability that an interval misses the truth, split over everything estimated in one call.
 DOUBT = 0.01
 
 
 class Chance(NamedTuple):
-    """Probability of an atom: a fraction when counted, else an estimate between two ends."""
+    """Probability of an atom: a fraction when counted, else an estimate with an interval."""
 
     value: Fraction | float
     low: Fraction | float
@@ -47,7 +47,7 @@ class Chance(NamedTuple):
 class KnownFacts:
     """Facts about people of some groups. Counting raises Contradiction when no table agrees with them.
 
-    The `clauses` hold; the `weighted` facts are believed as much as each says, whatever the others say.
+    The `clauses` hold; each of the `weighted` facts is believed with its own weight, whatever the others say.
     """
 
     groups: Mapping[int, Group]
@@ -58,9 +58,10 @@ class KnownFacts:
     weighted: Sequence[Fact] = ()
 
     def chances(self, atoms: Sequence[Atom], random: np.random.Generator | None = None) -> list[Chance]:
-        """The chance of each atom; without `random`, facts too entangled to count raise TooMuchWork.
+        """The chance of each atom; without `random`, facts that are too entangled to count raise TooMuchWork.
 
-        With it they are estimated, unless no random table agrees with them (NothingAgreed).
+        With `random` their chances are estimated, unless no random table agrees with the facts
+        (NothingAgreed).
 
         >>> hannah, charlie = Atom(1, 0, 0), Atom(0, 0, 0)
         >>> groups = {0: Group(5, {0: 2, 1: 2, 2: 1}), 1: Group(5, {0: 2, 3: 1, 4: 1, 5: 1})}
@@ -84,13 +85,13 @@ class KnownFacts:
         return found
 
     def worst(self, random: np.random.Generator | None = None) -> tuple[Chance, Atom] | None:
-        """The likeliest atom of the groups the facts touch; None when nobody there has a value."""
+        """The likeliest atom in the groups that the facts mention; None when nobody there has a value."""
         atoms = list(dict.fromkeys(self._candidates()))
         chances = self.chances(atoms, random)
         if not atoms:
             return None
         best = max(range(len(atoms)), key=lambda i: (chances[i].value, -i))
-        # another atom may be the likeliest in truth: the ends are those of all of them
+        # in truth another atom may be the likeliest: the interval covers all of them
         low, high = max(chance.low for chance in chances), max(chance.high for chance in chances)
         return Chance(chances[best].value, low, high), atoms[best]
 
@@ -101,7 +102,7 @@ class KnownFacts:
         if atom.value in pool.values:
             outcome = pool.values.index(atom.value)
         else:
-            # Nobody speaks of this value, so it has its part of "any other value", whoever draws it.
+            # No fact mentions this value, so it gets its part of "any other value", whoever draws it.
             outcome, others = len(pool.values), pool.stock[-1]
             share = Fraction(self.groups[atom.group].counts.get(atom.value, 0), max(others, 1))
         if isinstance(counted, WorldCount):
@@ -118,7 +119,7 @@ class KnownFacts:
             yield from fact.atoms
 
     def _anchored(self, atoms: Sequence[Atom]) -> Iterator[Atom]:
-        """Questions that add people to the pools but, where facts mention values already, no values."""
+        """Questions that add people to the pools, but no values where facts already mention some."""
         if self.kind != "one":
             yield from atoms
             return
@@ -127,7 +128,7 @@ class KnownFacts:
             yield atom._replace(value=spoken.get(atom.group, atom.value))
 
     def _candidates(self) -> Iterator[Atom]:
-        """Everybody the facts mention and one person more of each of their groups, with every value there."""
+        """Everybody the facts mention and one more person of each of their groups, with every value there."""
         people: dict[int, dict[int, None]] = {}
         for atom in self._mentioned():
             people.setdefault(atom.group, {})[atom.person] = None

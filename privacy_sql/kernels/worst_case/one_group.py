@@ -14,17 +14,17 @@ Partition = tuple[int, ...]  # atoms per person, most first
 # Two floats closer than this may be equal as fractions. A product of n factors is off by about n * 1e-16,
 # so this is far more than rounding can do.
 NEAR = 1e-9
-# Below this, floats lose digits. Everything as small as this is compared as fractions.
+# Below this, floats lose digits, so numbers this small are compared as fractions.
 TINY = 1e-290
-# Cells of the table for the groups handled together: small enough for the processor's cache.
+# Cells of the table for the groups computed together: small enough for the processor's cache.
 BLOCK_CELLS = 1 << 20
 
 
 def least_chances(shapes: GroupShapes, atoms: int) -> Floats:
     """For each shape (row) and h = 0..atoms (column), the least chance that h atoms of one group all fail.
 
-    MINIMIZE1 (Sec. 3.3.1) for all h together: v runs over the atoms one person may carry, largest first, so
-    that every partition of h is met once, in the order Lemma 12 asks for.
+    MINIMIZE1 (Sec. 3.3.1) for all h together: v runs over the number of atoms about one person, largest
+    first, so that every partition of h comes up once, in the order of Lemma 12.
     """
     return _in_blocks(shapes.size, shapes.top, None, atoms)
 
@@ -32,7 +32,8 @@ def least_chances(shapes: GroupShapes, atoms: int) -> Floats:
 def least_target_odds(shapes: GroupShapes, atoms: int, chances: Floats) -> Floats:
     """The same with the target's atom among the h, over the chance of that atom; infinite without a target.
 
-    Where the most common value is guessed it is among the h anyway (Sec. 3.3.2), and `chances` has the rest.
+    Where the guess is the most common value, it is among the h anyway (Sec. 3.3.2), and `chances` has the
+    rest.
     """
     odds = np.full(chances.shape, np.inf)
     commonest = np.flatnonzero(shapes.target == shapes.top[:, 0])
@@ -56,11 +57,11 @@ def _in_blocks(size: Ints, top: Ints, guessed: Ints | None, atoms: int) -> Float
 def _least_chances(size: Ints, top: Ints, guessed: Ints | None, atoms: int) -> Floats:
     """`least_chances` of one block, transposed so that the groups lie next to each other in memory.
 
-    With `guessed`, person 0 carries the value in question and the most common others. The others carry at
-    most as many atoms, and fewer while the value in question is not one of the most common that person 0
-    carries: else they would change places with person 0 (docs/proofs/ck_safety.md).
+    With `guessed`, the atoms about person 0 name the value in question and the most common others. Each other
+    person has at most as many atoms, and fewer while the value in question is not one of the most common ones
+    named for person 0: otherwise swapping the two would do no harm (docs/proofs/ck_safety.md).
     """
-    # row v: people of each group who hold none of its v most frequent values (n_b - C_v)
+    # row v: people of each group who have none of its v most frequent values (n_b - C_v)
     cumulated = np.zeros((atoms + 1, len(size)), np.int64)
     width = min(atoms, top.shape[1])
     np.cumsum(top.T[:width], axis=0, out=cumulated[1 : width + 1])
@@ -78,15 +79,15 @@ def _least_chances(size: Ints, top: Ints, guessed: Ints | None, atoms: int) -> F
         first = np.concatenate([np.ones((1, len(size))), (size - guessed - others) / size])
     for v in range(atoms, 0, -1):
         if first is not None:
-            # person 0 carries v atoms with the value in question among the v most common, or v + 1 without
+            # person 0 has v atoms when the value in question is among the v most common, else v + 1
             table[1, v] = np.fmin(table[1, v], np.where(commoner < v, first[v], np.inf))
             if v < atoms:
                 table[1, v + 1] = np.fmin(table[1, v + 1], np.where(commoner > v, first[v + 1], np.inf))
         for i in range(0 if first is None else 1, atoms // v):
-            # A group of i people is used up: its factor is 0, never a division by zero.
+            # All i people of a group are used: its factor is 0, never a division by zero.
             factor = np.maximum(outside[v] - i, 0) / np.maximum(size - i, 1)
             reached = table[i + 1, (i + 1) * v :]
-            with np.errstate(invalid="ignore"):  # inf * 0: no such partition yet, and fmin skips it
+            with np.errstate(invalid="ignore"):  # inf * 0: no such partition yet; fmin skips it
                 np.fmin(reached, table[i, i * v : atoms + 1 - v] * factor, out=reached)
     if first is not None:
         table[1, 1] = np.fmin(table[1, 1], np.where(commoner > 0, first[1], np.inf))
@@ -106,10 +107,10 @@ def others_with(top: Sequence[int], guessed: int, n: int) -> int:
 def exact_chances(
     size: int, top: Sequence[int], atoms: int, guessed: int | None = None
 ) -> list[tuple[Fraction, Partition]]:
-    """`least_chances` of one group as fractions, each with the partition that reaches it.
+    """`least_chances` of one group as fractions, each with the partition that attains it.
 
-    With i people the denominator is n (n-1) ... (n-i+1) whatever they carry, so integers are compared. With
-    `guessed`, the count of the value in question, person 0 carries it, as in `least_target_odds`.
+    With i people the denominator is n (n-1) ... (n-i+1) whatever their atoms, so integers are compared. With
+    `guessed`, the count of the value in question, person 0 has that atom, as in `least_target_odds`.
     """
     best: list[dict[int, tuple[int, Partition]]] = [{} for _ in range(atoms + 1)]
     if guessed is None:

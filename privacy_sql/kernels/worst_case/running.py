@@ -12,25 +12,25 @@ from privacy_sql.kernels.worst_case.disclosure import MOST_FACTS, Combination, O
 from privacy_sql.kernels.worst_case.group_shapes import Bools, Floats, GroupShapes, Ints
 from privacy_sql.kernels.worst_case.one_group import NEAR
 
-# A disclosure from floats, groups that are alike but for rounding taken in any order, is off by less: at most
-# MOST_FACTS factors of the odds by NEAR each.
+# The error of a disclosure from floats, with groups equal up to rounding in any order, is smaller: at most
+# MOST_FACTS factors of the odds are off by NEAR each.
 CLOSE = 1e-6
 
 
 class Found(NamedTuple):
-    """What the worst case of some groups rests on."""
+    """The groups that decide the worst case."""
 
     keeps: bool  # whether it stays below the limit
-    used: dict[int, int]  # shape -> how many groups of it may be part of it
-    cutoffs: Floats  # the odds that other groups have to beat
-    beating: Bools  # the shapes that do, for some number of atoms
+    used: dict[int, int]  # shape -> how many groups of it may be in the worst case
+    cutoffs: Floats  # the odds that other groups would have to beat
+    beating: Bools  # the shapes that beat them, for some number of atoms
 
 
 class RunningWorstCase:
     """Whether groups that change a little at a time stay below a limit (Sec. 3.3.3, last paragraph).
 
-    A change computes the shapes it adds and nothing else; groups are compared again only when a change can
-    matter, that is when it removes a group the last worst case used or adds one that may beat such a group.
+    A change computes only the shapes it adds. Groups are compared again only when a change can matter, that
+    is when it removes a group of the last worst case or adds one that may beat such a group.
 
     >>> running = RunningWorstCase(facts=1, limit=Fraction(3, 5))
     >>> one, other, merged = running.learn(GroupShapes.of([[3, 1], [2, 2], [3, 3, 2]]))
@@ -49,16 +49,16 @@ class RunningWorstCase:
             raise TooManyFacts
         self.facts, self.limit = facts, limit
         self._row: dict[tuple[int, ...], int] = {}
-        # of every shape: people, how many have the value that is guessed, the largest counts
+        # of every shape: people, how many have the guessed value, the largest counts
         self._shapes: Ints = np.empty((0, facts + 3), np.int64)
         self._odds = Odds(np.empty((0, facts + 2)), np.empty((0, facts + 2)))
         self._copies: Ints = np.empty(0, np.int64)
         self._found: Found | None = None
-        # the change last tried, and what was found of it; nothing else has changed since
+        # the last change that was tried, and its result; nothing has changed since
         self._tried: tuple[Sequence[int], Sequence[int], Found] | None = None
 
     def learn(self, shapes: GroupShapes) -> list[int]:
-        """The numbers by which shapes are known here; those not met before are computed."""
+        """The numbers of these shapes; new shapes are computed first."""
         width = min(shapes.top.shape[1], self.facts + 1)
         told = np.zeros((len(shapes.size), self.facts + 3), np.int64)
         told[:, 0], told[:, 1], told[:, 2 : width + 2] = shapes.size, shapes.target, shapes.top[:, :width]
@@ -78,17 +78,17 @@ class RunningWorstCase:
         return [self._row[key] for key in keys]
 
     def number(self, counts: Sequence[int], guessed: int) -> int:
-        """The number of a group that was learnt, from its counts in any order."""
+        """The number of a known group, from its counts in any order."""
         top = sorted(counts, reverse=True)[: self.facts + 1]
         return self._row.get((sum(counts), guessed, *top, *(0,) * (self.facts + 1 - len(top))), -1)
 
     def reaching(self, rows: Sequence[int]) -> Bools:
-        """The shapes of which one group alone surely reaches the limit, with all facts about it."""
+        """The shapes of which a single group certainly reaches the limit, with all facts about it."""
         odds = self._odds.target[:, -1][rows]
         return np.asarray(1 / (1 + odds) > float(self.limit) + NEAR)
 
     def change(self, removed: Sequence[int] = (), added: Sequence[int] = ()) -> None:
-        """Take groups away and put others in their place; known at once where the same was tried last."""
+        """Remove groups and add others; immediate if the same change was tried last."""
         if not self._matters(removed, added):
             self._move(removed, added)
             return
@@ -134,7 +134,7 @@ class RunningWorstCase:
         )
 
     def _worst(self) -> Found:
-        """Decided by floats far from the limit, else by fractions."""
+        """Floats decide far from the limit, fractions near it."""
         combination, present = self._combination(exact=False)
         apart = 1 / (1 + float(combination.tables[-1][1, -1])) - float(self.limit)
         keeps = apart < 0

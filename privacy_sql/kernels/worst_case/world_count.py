@@ -1,8 +1,8 @@
-"""Exact chances under facts: worlds counted draw by draw, forwards and backwards.
+"""Exact chances given facts: worlds counted draw by draw, forwards and backwards.
 
-Counting is #P-hard in general (Martin et al. 2007, Theorem 8), so the work has a limit. What has to be
-remembered between two draws is how often each outcome of the present pool was drawn, which open facts are
-true already, and which of those that are doubted are false already.
+Counting is #P-hard in general (Martin et al. 2007, Theorem 8), so the work has a limit. Between two draws the
+state is how often each outcome of the current pool was drawn, which open facts are already true, and which of
+the doubted facts are already false.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from fractions import Fraction
 
 from privacy_sql.kernels.worst_case.worlds import Component, Pool
 
-# Steps of the count: one per remembered state and outcome. A million take about two seconds.
+# Steps of the count: one per state and outcome. A million take about two seconds.
 WORK_LIMIT = 1_000_000
 
-# open clauses that are true already with doubted facts that are false, outcomes drawn in this pool
+# open clauses already true and doubted facts already false; outcomes drawn in this pool
 State = tuple[int, tuple[int, ...]]
 Layer = dict[State, int]
 
@@ -30,7 +30,7 @@ class Contradiction(Exception):
 
 
 class WorldCount:
-    """The worlds of one component in which all its facts hold, and how they share out over the outcomes."""
+    """The worlds of one component in which all its facts hold, by the outcomes of its draws."""
 
     def __init__(self, component: Component, work_limit: int = WORK_LIMIT) -> None:
         self.component = component
@@ -98,10 +98,10 @@ class WorldCount:
 
 @dataclass(frozen=True)
 class _Bits:
-    """What draws settle: a bit for each clause that is true, and one for each doubted fact that is false."""
+    """What the draws have decided: a bit for each clause that is true and each doubted fact that is false."""
 
     gains: list[list[int]]  # draw, outcome: the clauses that become true
-    closing: list[int]  # draw: the clauses that nothing later can save
+    closing: list[int]  # draw: the clauses that no later draw can make true
     certain: int  # the clauses that have to hold
     doubted: list[tuple[int, int, int, int]]  # clauses, own bit, weight where they hold, weight where not
     decided: list[list[int]]  # draw: the doubted facts that it decides
@@ -130,7 +130,7 @@ class _Bits:
         return cls(gains, closing, certain, doubted, decided)
 
     def after(self, t: int, true: int) -> tuple[int, int]:
-        """What is left open after a draw, and how often a world counts for what the draw decides."""
+        """What is open after a draw, and the weight of a world by what the draw decides."""
         lost = self.closing[t] & ~true
         if lost & self.certain:
             return 0, 0

@@ -1,4 +1,4 @@
-"""Estimated chances under facts too entangled to count: worlds drawn at random, misfits thrown away."""
+"""Estimated chances given facts that are too entangled to count: random worlds, keeping those that fit."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 
 from privacy_sql.kernels.worst_case.worlds import Component, Pool
 
-# Worlds drawn for one component. Those that agree with the facts make the estimate.
+# Worlds drawn for one component. The estimate uses those that agree with the facts.
 SAMPLES = 200_000
-CELLS = 2_000_000  # outcomes held at a time, whatever the number of draws
+CELLS = 2_000_000  # outcomes in memory at a time, however many draws there are
 
 Outcomes = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
 class NothingAgreed(Exception):
-    """No random world agreed with the facts: neither a chance nor a contradiction is shown."""
+    """No random world agreed with the facts: that shows neither a chance nor a contradiction."""
 
 
 class WorldSample:
@@ -96,13 +96,13 @@ def _shared_out(pool: Pool, draws: int, random: np.random.Generator, samples: in
 
 
 def _agreeing(component: Component, worlds: Outcomes, random: np.random.Generator) -> Bools:
-    """The worlds in which every clause holds; of those a doubted fact decides, as many as its weight says."""
+    """The worlds in which every clause holds; doubted facts keep worlds according to their weight."""
     held = [_holds(*sides, worlds) for sides in zip(component.negative, component.positive, strict=True)]
     agree = np.ones(worlds.shape[1], bool)
     certain = set(range(len(held)))
     for clauses, weight in component.doubted:
         certain -= set(clauses)
-        likelier = max(weight, 1 - weight)  # of the likelier kind all are kept
+        likelier = max(weight, 1 - weight)  # all worlds of the likelier kind are kept
         holds = np.all([held[clause] for clause in clauses], axis=0)
         kept = np.where(holds, float(weight / likelier), float((1 - weight) / likelier))
         agree &= random.random(len(kept)) < kept

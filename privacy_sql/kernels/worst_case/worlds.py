@@ -1,9 +1,9 @@
-"""What has to be counted to know the chance of an atom under given facts.
+"""What has to be counted to know the chance of an atom given some facts.
 
 A world is a table that agrees with the release. Groups that no chain of facts links are independent, and
-people nobody speaks of are all alike, so only components of linked draws matter: a draw is one person whose
-value the facts mention, and draws of one pool share its stock. What a world may look like (Chen et al. 2008,
-Sec. 3.1):
+people in no fact are interchangeable, so only components of linked draws matter: a draw is one person whose
+value the facts mention, and draws of one pool share its stock. The possible worlds (Chen et al. 2008, Sec.
+3.1):
 
     one       every person has exactly one value: a pool is a group, people draw without replacement
     set       a value of a group belongs to so many different people: a pool is a value of a group
@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 ValuesPerPerson = Literal["one", "set", "multiset"]
-PoolKey = tuple[int, int]  # group, and the value where values are drawn apart
+PoolKey = tuple[int, int]  # group, and the value where each value is a pool
 
 
 class Group(NamedTuple):
@@ -48,7 +48,7 @@ class Clause(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """All of the clauses, believed with a weight: 1 is known, and 1/2 says nothing.
+    """Clauses that together are believed with a weight: 1 means known, 1/2 means no information.
 
     Worlds in which all of them hold count `weight` times, the others 1 - `weight` times.
     """
@@ -58,7 +58,7 @@ class Fact(NamedTuple):
 
     @property
     def atoms(self) -> Iterator[Atom]:
-        """Everything that is said in it."""
+        """All atoms in its clauses."""
         for clause in self.clauses:
             yield from (*clause.if_all, *clause.then_any)
 
@@ -76,14 +76,14 @@ class Pool:
     multiset: bool
 
     def ways(self, drawn: Sequence[int]) -> int:
-        """In how many ways the drawn people get outcomes that occur so often, up to a common factor.
+        """In how many ways the drawn people can get each outcome this often, up to a common factor.
 
         >>> Pool(4, (0, 1), (2, 1, 1), False).ways([1, 0, 1])
         2
         """
         if not self.multiset:
             return math.prod(map(math.perm, self.stock, drawn))
-        # Occurrences fall on the people who have it or on nobody drawn, and miss no one who has it.
+        # Each occurrence goes to a drawn person who has it, or to nobody drawn; all who have it get one.
         having, lacking = drawn
         return sum(
             (-1) ** j * math.comb(having, j) * (self.people - lacking - j) ** self.stock[0]
@@ -103,9 +103,9 @@ Outcome = tuple[int, int]  # number of a draw, outcome
 
 @dataclass(frozen=True)
 class Component:
-    """Draws that facts link, pool by pool, and the facts: per clause the outcomes that would make it true.
+    """Draws linked by facts, pool by pool, and the facts: per clause the outcomes that would make it true.
 
-    `doubted` are the facts of a weight below 1: their clauses and the weight. The other clauses hold.
+    `doubted` are the facts with a weight below 1: their clauses and the weight. The other clauses hold.
     """
 
     keys: tuple[PoolKey, ...]
@@ -117,14 +117,14 @@ class Component:
 
     @cached_property
     def number(self) -> dict[tuple[PoolKey, int], int]:
-        """Where each (pool, person) stands among the draws."""
+        """The index of each (pool, person) among the draws."""
         return {(self.keys[draw.pool], draw.person): t for t, draw in enumerate(self.draws)}
 
 
 def components(
     groups: Mapping[int, Group], facts: Sequence[Fact], asked: Iterable[Atom], kind: ValuesPerPerson
 ) -> list[Component]:
-    """The independent parts of the count: every pool that a fact or question mentions is in one."""
+    """The independent parts of the count; every pool that a fact or question mentions is in one of them."""
     mentioned: dict[PoolKey, set[Atom]] = {}
     for atom in [*asked, *(atom for fact in facts for atom in fact.atoms)]:
         mentioned.setdefault(pool_of(atom, kind), set()).add(atom)
@@ -142,7 +142,7 @@ def pool_of(atom: Atom, kind: ValuesPerPerson) -> PoolKey:
 def _linked(
     pools: Iterable[PoolKey], facts: Sequence[Fact], kind: ValuesPerPerson
 ) -> list[tuple[list[PoolKey], list[Fact]]]:
-    """Pools joined by facts, with their facts: the connected components."""
+    """Pools linked by facts, with their facts: the connected components."""
     leader = {key: key for key in pools}
 
     def find(key: PoolKey) -> PoolKey:
@@ -205,7 +205,7 @@ def _component(
 def _order(
     mentioned: Mapping[PoolKey, set[Atom]], clauses: Sequence[Clause], kind: ValuesPerPerson
 ) -> list[tuple[PoolKey, int]]:
-    """Draws in an order that keeps few clauses open: first pools, then the people inside each."""
+    """Draws in an order that keeps few clauses open: pools first, then the people inside each."""
     places = {key: {(key, atom.person) for atom in atoms} for key, atoms in mentioned.items()}
     touching: dict[tuple[PoolKey, int], set[int]] = {place: set() for ps in places.values() for place in ps}
     for number, clause in enumerate(clauses):
