@@ -5,5 +5,5 @@ In: privacy.yml. Out: plans, and what became of each release in `target/`. Read 
 levels of `starting_hierarchy.py`, `editing.py` changes one in place, `hierarchy_to_fill.py` writes a file
 for one of its columns, `registering.py` registers what is out, `example.py` is the project of the demo,
 `report_pages.py` the pages of all releases, `in_bands.py` looks for bands of columns that are published as
-they are.
+they are, `costliest.py` for the requirement that costs the most detail.
 """

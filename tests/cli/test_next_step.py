@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -80,6 +81,22 @@ def test_a_search_that_loses_more_than_half_of_the_detail_says_how_to_keep_more(
     said = "\n".join(told.lines)
     assert told.more["best"]["values"]["loss"] > 0.5
     assert "More than half of the detail is lost" in said and "privacy-sql explore" in said
+    # and which requirement costs so much: the same search without it gives this loss
+    (loss,) = re.findall(r"Without k_anonymity\(k=200\) the loss would be (\d\.\d+)\.", said)
+    require = next(line for line in text.splitlines() if "k_anonymity" in line)
+    (place / "privacy.yml").write_text(text.replace(require + "\n", ""))
+    without = run(["search", "--project", str(place)])
+    assert f"{without.more['best']['values']['loss']:.4g}" == loss
+
+
+def test_a_single_requirement_that_costs_much_is_not_compared_with_none(people: Path, tmp_path: Path) -> None:
+    place = tmp_path / "p"
+    run(["init", "--from", str(people), "--quasi", "age,sex,job", "--sensitive", "illness", str(place)])
+    lines = (place / "privacy.yml").read_text().replace("k: 5}", "k: 200}").splitlines()
+    kept = [line for line in lines if "l_diversity" not in line and "alpha_k" not in line]
+    (place / "privacy.yml").write_text("\n".join(kept) + "\n")
+    said = "\n".join(run(["search", "--project", str(place)]).lines)
+    assert "More than half of the detail is lost." in said and "Without" not in said
 
 
 def test_the_explorer_says_its_address_and_then_nothing(

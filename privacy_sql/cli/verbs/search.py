@@ -36,10 +36,10 @@ class Asked(Common):
 
 GROUP = "decide"  # of `--help`
 MUCH = 0.5  # the share of detail
-MUCH_LOST = [
-    "            More than half of the detail is lost. To keep more, group values in a hierarchy file",
-    "            (privacy-sql init --hierarchy COLUMN), leave a column out, or relax a requirement:",
-    "            privacy-sql explore shows what each costs.",
+MUCH_LOST = "            More than half of the detail is lost."
+KEEP_MORE = [
+    "            To keep more, group values in a hierarchy file (privacy-sql init --hierarchy COLUMN), leave",
+    "            a column out, or relax a requirement: privacy-sql explore shows what each costs.",
 ]
 
 
@@ -73,7 +73,7 @@ def command(
     """
     from privacy_sql import api
     from privacy_sql.methods.full_domain import FullDomain
-    from privacy_sql.project import in_bands, reading
+    from privacy_sql.project import costliest, in_bands, reading
     from privacy_sql.reporting import records
 
     read = reading.read(directory)
@@ -94,6 +94,11 @@ def command(
             bands = None
             if plan.table.acknowledged and not refused and isinstance(method, FullDomain):
                 bands = in_bands.searched(engine, plan, method, left)
+            lost = (result.best["values"].get("loss") or 0) if result.best else 0
+            costs = None
+            if lost > MUCH and isinstance(method, FullDomain):
+                left = None if method.seconds is None else method.seconds - (time.monotonic() - began)
+                costs = costliest.costliest(engine, plan, method, lost, left)
         differs = _differs(plan, options)
         searches.append({"name": plan.name, **result.to_json(), "differs": differs})
         found = {**result.to_json(), "lattice": result.lattice, "curve": curve, "bands": bands}
@@ -102,7 +107,7 @@ def command(
         first, *more = str(result).splitlines()
         whole.lines += [
             "\n".join(["; ".join([first, *differs]), *more]),
-            *(MUCH_LOST if result.best and (result.best["values"].get("loss") or 0) > MUCH else []),
+            *(_much_lost(costs) if lost > MUCH else []),
             *(_table(result, note) if frontier else []),
             *(
                 [f"minimal     {result.in_words(choice['levels'])}" for choice in result.minimal]
@@ -118,6 +123,12 @@ def command(
     first = {key: value for key, value in searches[0].items() if key != "name"} if searches else {}
     whole.more = {**first, "searches": searches}
     return whole
+
+
+def _much_lost(costs: tuple[str, float] | None) -> list[str]:
+    """Say that much is lost, which requirement costs most, and how to keep more."""
+    reason = f" Without {costs[0]} the loss would be {costs[1]:.4g}." if costs else ""
+    return [MUCH_LOST + reason, *KEEP_MORE]
 
 
 def _method(plan: Plan, options: Asked) -> FullDomain | Marginals:
