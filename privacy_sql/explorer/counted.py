@@ -38,6 +38,7 @@ class Judged:
     guess: Verdict | None
     detail: float  # share of the detail that is kept, over all columns
     suppressed: int
+    decided: bool = True  # not yet, where it takes long
 
     @property
     def safe(self) -> bool:
@@ -58,6 +59,7 @@ class Judged:
             "guess": None if self.guess is None else finite(self.guess.value),
             "detail": self.detail,
             "suppressed": self.suppressed,
+            "decided": self.decided,
         }
 
 
@@ -162,6 +164,17 @@ class Counted:
             self.known[choice] = self._judge(choice)
         return self.known[choice]
 
+    def pending(self, choice: Choice) -> Judged:
+        """A choice that is not decided yet."""
+        detail = 1 - self.search.pricing.priced(loss(), choice)
+        return Judged(self.named(choice), dict.fromkeys(self._names), None, detail, 0, decided=False)
+
+    @property
+    def _names(self) -> list[str]:
+        """Every requirement, once for each sensitive column."""
+        sides = (self.search, *self.search.sides)
+        return [for_column(str(criterion), side.base) for criterion in self.search.require for side in sides]
+
     @cached_property
     def source(self) -> Judged:
         """The table as it stands, nobody left out."""
@@ -179,8 +192,7 @@ class Counted:
         except Undecided:
             undecided = True
         asked = search.asked(choice)
-        sides = (search, *search.sides)
-        names = [for_column(str(criterion), side.base) for criterion in search.require for side in sides]
+        names = self._names
         assert undecided or set(names) == set(asked)
         return Judged(
             levels=self.named(choice),

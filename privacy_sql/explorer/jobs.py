@@ -37,6 +37,11 @@ class Turns:
         self._holder: int | None = None
         self._times = 0
 
+    @property
+    def awaited(self) -> bool:
+        """Whether somebody waits for it."""
+        return self._next.locked()
+
     def __enter__(self) -> None:
         if self._holder != threading.get_ident():
             with self._next:  # one waits for the lock, all others for that one
@@ -49,6 +54,10 @@ class Turns:
         if not self._times:
             self._holder = None
             self._held.release()
+
+
+class PutOff(BaseException):
+    """Work that stops where it says how far it is, to be begun again; no error, as `Cancelled` is none."""
 
 
 class Cancelled(BaseException):
@@ -74,6 +83,10 @@ class Job:
     def report(self, task: str, done: int, total: int) -> None:
         """Say how far it is; the place where a job that nobody wants stops."""
         self.task, self.done, self.total = task, done, total
+        self.stop_if_unwanted()
+
+    def stop_if_unwanted(self) -> None:
+        """End here where nobody waits for the answer any more."""
         if self.unwanted.is_set() and not self.finishing:
             raise Cancelled
 

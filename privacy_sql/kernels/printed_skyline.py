@@ -10,7 +10,7 @@ spread the knowledge over groups.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from heapq import nsmallest
 from itertools import combinations
@@ -181,35 +181,36 @@ class PrintedSkyline:
         The target has the value or is in another group. Inclusion and exclusion settles who holds nothing:
         `j` counts people who do, at least.
         """
-        return sum(
-            ways * self._own(shape, without, target, j)
-            for j, ways in enumerate(self._others(shape), start=shape.without)
-        )
+        every = self._others(shape)
+        own = self._owns(shape, without, target, shape.without, len(every))
+        return sum(ways * its for ways, its in zip(every, own, strict=True))
 
     def _lacking(self, shape: Printed, without: int, ruled_out: int) -> int:
         """The same for a target who lacks the value and those values whose absence leaves the fewest ways.
 
         The target is one of the `j` people, or holds some value that is not ruled out.
         """
-        own = [
-            self._own(shape, without, "lacks", shape.without - 1 + j)
-            for j in range(len(self._others(shape)) + 1)
-        ]
         every = self._others(shape)
+        own = self._owns(shape, without, "lacks", shape.without - 1, len(every) + 1)
         nothing = sum(ways * its for ways, its in zip(every, own, strict=False))
         some = [ways * its for ways, its in zip(every, own[1:], strict=True)]
         left = range(shape.people - shape.without, 0, -1)  # people who can hold something
+        if not ruled_out or not shape.others:
+            return nothing + sum(some)
+        if self.case == "set" and ruled_out == 1:
+            # a value of n lines is the target's in n times so many worlds: the one with most lines tells most
+            most = max(shape.others)
+            return nothing + sum(some) - sum(most * ways // m for m, ways in zip(left, some, strict=False))
         # ruling out more values never helps the adversary less
         chosen = set(combinations(sorted(shape.others), min(ruled_out, len(shape.others))))
-        return nothing + min(
+        least: int = min(
             sum(
                 ways * self._spared(m, counts) // m ** self._drawn(counts)
                 for m, ways in zip(left, some, strict=False)
             )
-            if counts
-            else sum(some)
             for counts in chosen
         )
+        return nothing + least
 
     def _spared(self, places: int, counts: Sequence[int]) -> int:
         """With `_drawn`, the share of the ways in which one of some people gets none of these lines."""
@@ -224,13 +225,30 @@ class PrintedSkyline:
         """Ways to assign the other values where `j` people hold nothing, with their signs."""
         told, found = self._last
         if told != shape:
-            n, found = shape.people, []
-            for j in range(shape.without, n + 1):
-                ways = self._ways(n - j, shape.others)
+            found, signed = [], 1
+            for j, ways in enumerate(self._ways(shape.people - shape.without, shape.others), shape.without):
                 if not ways:
                     break  # too few people are left for the values; from here on there are only fewer
-                found.append((-1) ** (j - shape.without) * comb(j, shape.without) * ways)
+                found.append(signed * ways)
+                signed = -signed * (j + 1) // (j + 1 - shape.without)  # comb(j, without)
             self._last = shape, found
+        return found
+
+    def _owns(self, shape: Printed, without: int, target: str, first: int, n: int) -> list[int]:
+        """`_own` for `n` numbers of people from `first` on, in sets each from the one before it."""
+        free = shape.people - without - (target != "elsewhere")
+        count = shape.holders - (target == "has")
+        if self.case != "set" or free < 0 or count > free:
+            return [self._own(shape, without, target, j) for j in range(first, first + n)]
+        many, its, found = free - count + without, 0, []
+        for j in range(first, first + n):
+            if j < 0 or j > many:
+                its = 0
+            elif its:
+                its = its * (many - j + 1) // j
+            else:
+                its = comb(free, count) * comb(many, j)
+            found.append(its)
         return found
 
     def _own(self, shape: Printed, without: int, target: str, j: int) -> int:
@@ -252,6 +270,14 @@ class PrintedSkyline:
             found += comb(without, b) * comb(free, j - b) * ways
         return found
 
-    def _ways(self, places: int, counts: Iterable[int]) -> int:
-        """Ways to assign these numbers of lines to some people."""
-        return prod(comb(places, n) if self.case == "set" else places**n for n in counts)
+    def _ways(self, places: int, counts: Sequence[int]) -> Iterator[int]:
+        """Ways to assign so many lines of each value among some people, and among one fewer each time."""
+        if self.case != "set":
+            lines = sum(counts)
+            yield from (m**lines for m in range(places, -1, -1))
+            return
+        ways = prod(comb(places, n) for n in counts)
+        for m in range(places, 0, -1):
+            yield ways
+            ways = ways * prod(m - n for n in counts) // m ** len(counts)  # comb(m - 1, n) of each
+        yield ways

@@ -5,16 +5,21 @@ from __future__ import annotations
 import random
 import threading
 import time
+from typing import Any
 
 import pytest
 
 import privacy_sql as ps
-from privacy_sql.explorer.jobs import Turns
+from privacy_sql.explorer.jobs import Job, Turns
 from privacy_sql.explorer.screens import decide
+from privacy_sql.explorer.server import screens
 from tests.explorer.deciding import ask, decided, people, table, work
 from tests.explorer.served import Asker
 
 SEVERAL = (ps.KAnonymity(2), ps.PrivacySkyline([[1, 0, 1, "0.9"]]))
+
+
+TOP = {"age": 2, "job": 2}
 
 
 def several(seed: int) -> ps.Table:
@@ -62,6 +67,44 @@ def test_where_people_may_leave_for_what_merging_can_break_nothing_is_searched_a
         assert None in told["steps"]["job"] and told["source"]["suppressed"] == 0
         work(it, "decide", do="steps")
         assert None not in ask(it, "decide")["steps"]["job"]
+
+
+def test_a_choice_that_takes_long_is_told_when_a_job_has_decided_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    with decided(several(3), TOP, SEVERAL, allowed="0.2") as it:
+        whole = ask(it, "decide")
+    monkeypatch.setattr(decide, "SECONDS", -1.0)
+    with decided(several(3), TOP, SEVERAL, allowed="0.2") as it:
+        told = ask(it, "decide")
+        now = told["now"]
+        assert not now["decided"] and not now["safe"] and now["undecided"] == list(whole["now"]["values"])
+        assert told["source"] is None and now["detail"] == whole["now"]["detail"]
+        assert work(it, "decide", do="steps")["source"] == whole["source"]
+        again = ask(it, "decide")
+        assert (again["now"], again["source"]) == (whole["now"], whole["source"])
+
+
+def test_a_choice_that_takes_long_is_put_off_while_somebody_asks() -> None:
+    order: list[str] = []
+
+    def asked(it: Any) -> None:
+        with it.lock:
+            order.append("page")
+
+    with decided(several(3), TOP, SEVERAL, allowed="0.2") as it:
+
+        class Watched(Job):
+            def stop_if_unwanted(self) -> None:
+                if it.lock._holder == threading.get_ident() and not order:  # in the middle of a choice
+                    order.append("job")
+                    threading.Thread(target=asked, args=(it,)).start()
+                    while not it.lock.awaited:
+                        time.sleep(0.001)
+
+            def tell(self, parts: Any) -> None:
+                order.append("told")
+
+        screens()["decide"].work(it, {"do": "steps"}, Watched(1, "decide"))
+    assert order[:3] == ["job", "page", "told"]
 
 
 def test_the_page_is_answered_while_every_choice_is_decided(

@@ -273,22 +273,25 @@ def test_a_requirement_with_several_limits_is_shown_without_a_slider(driver: Any
         driver.get("about:blank")
 
 
-def test_steps_that_take_long_are_waited_for_or_cancelled_and_can_be_taken_all_the_same(
-    driver: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """People with several values each; nothing but the choice of now is decided until the gate opens."""
+def several_values(folder: Path, method: str = "levels: {age: 2, town: 1}") -> Path:
+    """People with several values each, as a project."""
     rows = [(n, "abc"[n // 8], 20 + n % 4, ill) for n in range(24) for ill in ("f", "g", "gh")[n % 3]]
-    (tmp_path / "people.csv").write_text(
+    (folder / "people.csv").write_text(
         "who,town,age,ill\n" + "".join(f"{','.join(map(str, row))}\n" for row in rows)
     )
-    (tmp_path / "privacy.yml").write_text(
+    (folder / "privacy.yml").write_text(
         "version: 1\nname: several\nreleases:\n  people:\n    source: {file: people.csv}\n"
         "    identifier: who\n    quasi_identifiers:\n      - {column: town, hierarchy: keep_or_drop}\n"
         "      - {column: age, hierarchy: {intervals: [2, 10]}}\n"
         "    sensitive: {column: ill, values_per_person: set}\n    require:\n      k_anonymity: {k: 3}\n"
         "      privacy_skyline: {points: [[1, 0, 1, 0.95]]}\n"
-        "    method: {generalise: {levels: {age: 2, town: 1}}}\n    output: {target: out/people.csv}\n"
+        f"    method: {{generalise: {{{method}}}}}\n    output: {{target: out/people.csv}}\n"
     )
+    return folder
+
+
+def holding(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Nothing that takes long is decided until this is set."""
     gate, report = threading.Event(), Job.report
 
     def held(job: Job, task: str, done: int, total: int) -> None:
@@ -298,11 +301,19 @@ def test_steps_that_take_long_are_waited_for_or_cancelled_and_can_be_taken_all_t
 
     monkeypatch.setattr(decide, "SECONDS", -1.0)
     monkeypatch.setattr(Job, "report", held)
+    return gate
+
+
+def test_steps_that_take_long_are_waited_for_or_cancelled_and_can_be_taken_all_the_same(
+    driver: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """People with several values each; nothing but the choice of now is decided until the gate opens."""
+    gate = holding(monkeypatch)
     tags = (
         "return [...document.querySelectorAll('.step')].map((s) => [s.dataset.key, s.className, s.innerText])"
     )
     unknown = '.step:not(.safe, .fails)[data-key^="step-"]'
-    with served(tmp_path) as asker:
+    with served(several_values(tmp_path)) as asker:
         enter(driver, asker, "decide")
         waited(driver, lambda: "being decided" in text_of(driver, unknown))
         assert count(driver, ".columns progress") == 1 and count(driver, ".step.safe") == 2  # now
@@ -325,6 +336,29 @@ def test_steps_that_take_long_are_waited_for_or_cancelled_and_can_be_taken_all_t
             assert ("step safe" if steps[column][int(level)]["safe"] else "step fails") == kind, (key, words)
             assert "decided" not in words
         waited(driver, lambda: "least" in text_of(driver, ".reader") and text_of(driver, ".reader") != reader)
+        assert not count(driver, ".problem") and complaints(driver) == []
+        driver.get("about:blank")
+
+
+def test_a_choice_that_takes_long_is_left_or_waited_for(
+    driver: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = holding(monkeypatch)
+    with served(several_values(tmp_path, "levels: {age: 2, town: 1}, max_suppressed: 0.3")) as asker:
+        enter(driver, asker, "decide")
+        waited(driver, lambda: "is being decided" in text_of(driver, ".verdict h3"))
+        assert text_of(driver, ".limits .status") == "being decided being decided"
+        clicked(driver, '[data-key="cancel-steps"]')
+        waited(driver, lambda: "is not decided" in text_of(driver, ".verdict h3"))
+        clicked(driver, '[data-key="step-town-0"]')
+        waited(driver, lambda: count(driver, '[data-key="step-town-0"][aria-pressed="true"]'))
+        waited(driver, lambda: "is being decided" in text_of(driver, ".verdict h3"))
+        gate.set()
+        waited(driver, lambda: "decided" not in text_of(driver, ".step"))
+        safe = asker.ask("decide")["now"]["safe"]
+        waited(driver, lambda: ("✔ Safe" if safe else "✖ Not safe") in text_of(driver, ".verdict h3"))
+        waited(driver, lambda: "in the source itself" in text_of(driver, ".limits"))
+        waited(driver, lambda: "least" in text_of(driver, ".reader"))
         assert not count(driver, ".problem") and complaints(driver) == []
         driver.get("about:blank")
 

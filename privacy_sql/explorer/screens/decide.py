@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from privacy_sql import registry
 from privacy_sql.criteria import Criterion
+from privacy_sql.display import progress
 from privacy_sql.errors import Undecided, UsageError
 from privacy_sql.explorer.asking import flag, levels, text, whole
 from privacy_sql.explorer.choices import Words, looking_alike, sides
+from privacy_sql.explorer.counted import Judged
 from privacy_sql.explorer.distributions import distributions
-from privacy_sql.explorer.jobs import Enough
+from privacy_sql.explorer.jobs import Enough, PutOff
 from privacy_sql.explorer.screens import Decision, Job, Json, Question, Screen
 from privacy_sql.reporting import invented, words
 from privacy_sql.searches import Limits
@@ -51,8 +53,10 @@ class Decide(Screen):
 
     def _shown(self, decision: Decision) -> Json:
         """The choice, and every choice one column away; null where that takes long, and a job decides it."""
-        counted = decision.counted
-        now, source = decision.judged(decision.levels), counted.source
+        counted, at = decision.counted, decision.counted.choice(decision.levels)
+        soon = Enough(SECONDS)
+        now = _soon(lambda: counted.judged(at), soon) or counted.pending(at)
+        source = _soon(lambda: counted.source, soon) if now.decided else None
         enough = Enough(0 if counted.slow else SECONDS)
         steps: dict[str, Json] = {}
         for column, around in _around(decision).items():
@@ -63,7 +67,7 @@ class Decide(Screen):
         return {
             "summary": decision.summary(),
             "now": now.to_json(),
-            "source": source.to_json(),
+            "source": None if source is None else source.to_json(),
             "steps": steps,
         }
 
@@ -71,10 +75,10 @@ class Decide(Screen):
         """Every choice that may be published, of very many those a search asks about; or all steps."""
         with decision.lock:
             counted, around = decision.counted, _around(decision)
-            basis, search = decision.basis, counted.search
+            basis, search, now = decision.basis, counted.search, counted.choice(decision.levels)
             within = search.within
         if text(question, "do", "every") == "steps":
-            places = list(dict.fromkeys(choice for some in around.values() for choice in some))
+            places = list(dict.fromkeys([now, *(choice for some in around.values() for choice in some)]))
         elif within.size > MOST_PLACED:
             # nobody else is answered meanwhile, so the search is short, and stops where it is not wanted
             stop = Limits(budget=MOST_SEARCHED, stop=lambda: "cancelled" if job.unwanted.is_set() else None)
@@ -86,9 +90,40 @@ class Decide(Screen):
             places = [search.part.choice(place) for place in within.choices()]
         for done, choice in enumerate(places):
             job.report("deciding choices", done, len(places))
-            with decision.lock:
-                job.tell([counted.judged(choice).to_json()])
-        return {"basis": basis, "choices": within.size, "told": len(places)}
+            judged = _giving_way(decision, job, lambda at=choice: counted.judged(at))  # type: ignore[misc]
+            job.tell([judged.to_json()])
+        source = _giving_way(decision, job, lambda: counted.source)
+        return {"basis": basis, "choices": within.size, "told": len(places), "source": source.to_json()}
+
+
+def _soon(find: Callable[[], Judged], enough: Enough) -> Judged | None:
+    """What is found in so much time; None where it takes longer, and what was worked out is kept."""
+
+    def heard(task: str, done: int, total: int) -> None:
+        if enough.spent:
+            raise PutOff
+
+    try:
+        with progress.listening(heard):
+            return find()
+    except PutOff:
+        return None
+
+
+def _giving_way(decision: Decision, job: Job, find: Callable[[], Judged]) -> Judged:
+    """What takes long, put off whenever somebody else waits: what was worked out of groups is kept."""
+
+    def heard(task: str, done: int, total: int) -> None:
+        job.stop_if_unwanted()
+        if decision.lock.awaited:
+            raise PutOff
+
+    while True:
+        try:
+            with decision.lock, progress.listening(heard):
+                return find()
+        except PutOff:
+            continue
 
 
 def _around(decision: Decision) -> dict[str, list[Choice]]:

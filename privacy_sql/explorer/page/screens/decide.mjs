@@ -47,14 +47,15 @@ function take(answer) {
   else all.choices = all.choices.map((choice) => limits.renamed(choice, known, told.summary.requirements));
   near?.stop();
   near = null;
-  if (missing()) allSteps();
+  if (missing() || !told.now.decided) allSteps();
   paint();
-  tell();
+  if (told.now.decided) tell();
 }
 
 async function change(question) {
   clearTimeout(waiting?.clock);
   waiting = null;
+  near?.stop(); // nobody waits for the steps around what is left
   try {
     take(await app.change(question));
     app.say(sentence());
@@ -106,7 +107,7 @@ function everything() {
 // Steps that are not decided yet; those that are known by now among all choices are filled in.
 function missing() {
   const key = (levels) => told.summary.columns.map((column) => levels[column.name]).join();
-  const known = new Map([told.now, ...(all?.choices ?? [])].map((choice) => [key(choice.levels), choice]));
+  const known = new Map([...(told.now.decided ? [told.now] : []), ...(all?.choices ?? [])].map((choice) => [key(choice.levels), choice]));
   let n = 0;
   for (const [column, steps] of Object.entries(told.steps)) {
     steps.forEach((choice, level) => {
@@ -125,6 +126,11 @@ function allSteps() {
     parts: (more) => {
       if (asked !== told) return;
       for (const choice of more) {
+        if (!told.now.decided && levelsIn(choice).join() === levelsIn(told.now).join()) {
+          told.now = choice;
+          tell();
+          app.say(sentence());
+        }
         for (const [column, steps] of Object.entries(told.steps)) {
           const differs = Object.entries(choice.levels).some(([name, level]) => name !== column && level !== told.summary.levels[name]);
           if (!differs) steps[choice.levels[column]] = choice;
@@ -136,7 +142,8 @@ function allSteps() {
   });
   mine.stop = job.stop;
   near = mine;
-  job.answer.catch((problem) => { if (open && asked === told) app.failed(problem); })
+  job.answer.then((answer) => { if (answer && asked === told && !told.source) { told.source = answer.source; drawLimits(); } })
+    .catch((problem) => { if (open && asked === told) app.failed(problem); })
     .finally(() => { if (near === mine) { near = null; if (open) paint(); } });
 }
 
@@ -234,8 +241,8 @@ function paint() {
     const good = limits.holdsAt(asks(), asked, told.now);
     const worst = limits.worst(asked, told.now);
     const status = boxes.limits.querySelector(`[data-status="${CSS.escape(asked.requirement)}"]`);
-    status.className = good ? "status good" : "status bad";
-    status.textContent = limits.undecided(asked, told.now) ? "✖ not decided" : `${good ? "✔" : "✖"} ${measured(worst?.float, asked.unit)}`;
+    status.className = good ? "status good" : told.now.decided ? "status bad" : "status";
+    status.textContent = !told.now.decided ? pending() : limits.undecided(asked, told.now) ? "✖ not decided" : `${good ? "✔" : "✖"} ${measured(worst?.float, asked.unit)}`;
     if (!asked.slider) continue;
     const scale = limits.scale(asked, told.summary);
     const limit = limits.limitOf(asks(), asked);
@@ -251,7 +258,10 @@ function paint() {
   drawAll();
 }
 
+const pending = () => (near ? "being decided" : "not decided");
+
 function sentence() {
+  if (!told.now.decided) return near ? "This choice is being decided" : "This choice is not decided";
   const required = told.summary.requirements;
   const fails = required.filter((asked) => !limits.holdsAt(asks(), asked, told.now));
   if (fails.length) return `Not safe: ${fails.length} of ${numberOf(required.length, "requirement")} ${fails.length === 1 ? "fails" : "fail"}`;
@@ -270,6 +280,13 @@ function worstCase(verdict) {
 }
 
 function drawVerdict() {
+  if (!told.now.decided) {
+    boxes.verdict.className = "verdict";
+    fill(boxes.verdict, h("h3", { id: "of-verdict" }, `… ${sentence()}`),
+      h("p", { class: "small" }, `It keeps ${percent(told.now.detail)} of the detail. Each group of people is asked what it tells alone, `
+        + "which takes a while. Another step can be taken meanwhile."));
+    return;
+  }
   const good = safe(told.now);
   boxes.verdict.className = `verdict ${good ? "" : "fails"}`;
   const stories = story?.verdicts ?? [];
@@ -397,9 +414,10 @@ function drawStep(column, choice) {
 // A step that is not decided yet; it can be taken all the same.
 function drawUnknown(column, step) {
   return h("button", {
-    type: "button", class: "step", disabled: !step.allowed, "data-key": `step-${column.name}-${step.level}`, "aria-pressed": "false",
+    type: "button", class: "step", disabled: !step.allowed, "data-key": `step-${column.name}-${step.level}`,
+    "aria-pressed": String(told.summary.levels[column.name] === step.level),
     onclick: () => change({ action: "take", levels: { [column.name]: step.level } }),
-  }, vh(`${column.name} `), step.words, h("span", { class: "tag" }, near ? "being decided" : "not decided"));
+  }, vh(`${column.name} `), step.words, h("span", { class: "tag" }, pending()));
 }
 
 // -- all choices -----------------------------------------------------------------------------------------------
