@@ -417,7 +417,8 @@ class _Reader(Fields):
     def sentences(self, fields: Mapping[str, object], where: str) -> None:
         for key, said in fields.items():
             if not isinstance(said, str) or not said.strip():
-                self.wrong(f"{where}.{key}", "must be a sentence")
+                hint = "If there is nothing to say, leave the field out; the report prints a blank."
+                self.wrong(f"{where}.{key}", "must be a sentence", hint)
 
     def day(self, text: object, where: str) -> None:
         if isinstance(text, str):

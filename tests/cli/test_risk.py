@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+import random
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
+import pytest
+
+import privacy_sql as ps
 from privacy_sql.cli.main import run
 from tests.oracles import risks as oracle
+from tests.seeds import seeds
 
 AGES = ["2*"] * 12 + ["3*"] * 3
 
@@ -99,6 +106,57 @@ def test_a_published_file_is_measured_from_its_own_bytes(tmp_path: Path) -> None
         assert "suppressed" not in found  # the manifest tells it in whole steps
     scan = run(["risk", str(tmp_path / "out.csv"), "--safe-harbor"])
     assert scan.exit == 0 and scan.more["safe_harbor"][0]["people"] == len(left)
+
+
+WAYS = [
+    ps.FullDomain(max_suppressed="0.2"),
+    ps.FullDomain(max_suppressed="0.2", local_recoding=True),
+    ps.FullDomain(max_suppressed="0.2", suppress="cells"),
+    ps.Multidimensional(),
+]
+
+
+@pytest.mark.parametrize("seed", seeds(4))
+@pytest.mark.parametrize("method", WAYS, ids=["rows", "local", "cells", "boxes"])
+@pytest.mark.parametrize("said", [{}, {"known": True}, {"acknowledge": "nobody knows it"}], ids=str)
+def test_every_kind_of_published_rows_has_the_risks_of_its_people(
+    tmp_path: Path, seed: int, method: Any, said: dict[str, Any]
+) -> None:
+    """By the labels in the file, missing ones too, and again for somebody who also knows the open column."""
+    draw = random.Random(f"{seed} {said}")
+    rows = [
+        (str(draw.randint(20, 60)), draw.choice(["a", "b", None]), draw.choice("pq"), draw.choice("xyz"))
+        for _ in range(draw.randint(30, 120))
+    ]
+    rows += rows[:10]
+    frame = pd.DataFrame(rows, columns=["age", "job", "town", "ill"], dtype=object)
+    free: Any = {"columns": ["town"], **said} if said else ()
+    shown = frame if said else frame.drop(columns="town")
+    quasi = {"age": ps.Intervals(5, 10), "job": ps.KeepOrDrop()}
+    with ps.connect() as engine:
+        release = ps.publish(
+            engine, ps.Table(shown, quasi, "ill", insensitive=free), [ps.KAnonymity(2)], method
+        )
+        ps.write(engine, release, tmp_path / "out.csv")
+        in_memory = ps.risk(engine, release)
+    outcome = run(["risk", str(tmp_path / "out.csv")])
+    assert outcome.exit == 0, outcome.errors
+    (found,) = outcome.more["risks"]
+    out = pd.read_csv(tmp_path / "out.csv", dtype=str, keep_default_na=False)
+    readers = [(found, in_memory, ["age", "job"])]
+    if said:
+        readers.append((found["known"], in_memory["known"], ["age", "job", "town"]))
+    for told, before, columns in readers:
+        people = [tuple(row) for row in out[columns].itertuples(index=False)]
+        risks = oracle.of_people(people)
+        assert (told["people"], told["groups"]) == (len(people), len(set(people)))
+        assert Fraction(told["prosecutor_max"]) == max(risks)
+        assert Fraction(told["prosecutor_average"]) == sum(risks, Fraction(0)) / len(risks)
+        for limit, share in told["above"].items():
+            assert Fraction(share) == Fraction(sum(risk > Fraction(limit) for risk in risks), len(risks))
+        assert all(told[name] == before[name] for name in ("prosecutor_max", "prosecutor_average", "above"))
+    left_out = Fraction(len(rows) - len(out), len(rows))
+    assert Fraction(found["suppressed_at_least"]) <= left_out == Fraction(in_memory["suppressed"])
 
 
 def test_a_published_file_that_was_changed_is_not_measured(tmp_path: Path) -> None:
