@@ -37,7 +37,8 @@ class Judged:
     verdicts: Mapping[str, Verdict | None]
     guess: Verdict | None
     detail: float  # share of the detail that is kept, over all columns
-    suppressed: int
+    suppressed: int  # people
+    rows_suppressed: int = 0  # their rows, which `run` counts
     decided: bool = True  # not yet, where it takes long
 
     @property
@@ -59,6 +60,7 @@ class Judged:
             "guess": None if self.guess is None else finite(self.guess.value),
             "detail": self.detail,
             "suppressed": self.suppressed,
+            "rows_suppressed": self.rows_suppressed,
             "decided": self.decided,
         }
 
@@ -194,12 +196,14 @@ class Counted:
         asked = search.asked(choice)
         names = self._names
         assert undecided or set(names) == set(asked)
+        shown = search.shown(choice) if search.allowed else None
         return Judged(
             levels=self.named(choice),
             verdicts={name: asked.get(name) for name in names},
             guess=self._guessed(choice),
             detail=1 - search.pricing.priced(loss(), choice),
-            suppressed=search.shown(choice).n_suppressed if search.allowed else 0,
+            suppressed=0 if shown is None else shown.n_suppressed,
+            rows_suppressed=0 if shown is None else shown.n_rows_suppressed,
         )
 
     def _guessed(self, choice: Choice) -> Verdict | None:

@@ -134,6 +134,11 @@ class Shown:
         return int(self.n_before + self.seen.people_in(self.gone))
 
     @cached_property
+    def n_rows_suppressed(self) -> int:
+        """The rows that are left out, of which a person may have several."""
+        return int(self.n_before + self.seen.rows_in(self.gone))
+
+    @cached_property
     def left(self) -> AnySeen:
         """The groups that stay."""
         return self.seen.without(self.gone) if self.gone else self.seen

@@ -36,6 +36,17 @@ def table(rows: list[Any], sensitive: Any = "ill", **more: Any) -> ps.Table:
     return ps.Table(frame, {"age": ps.Intervals(10), "job": JOBS}, sensitive, **more)
 
 
+def several(seed: int) -> ps.Table:
+    """People with one to three values each."""
+    draw = random.Random(seed)
+    rows = [
+        (str(number), *person, ill)
+        for number, (_, *person, _) in enumerate(people(seed))
+        for ill in draw.sample("fgh", draw.randint(1, 3))
+    ]
+    return table(rows, identifier="who", values_per_person="set", drop=())
+
+
 @contextmanager
 def decided(
     given: ps.Table, levels: dict[str, int], require: Any = REQUIRE, allowed: str = "0"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import threading
 import time
 from typing import Any
@@ -13,24 +12,13 @@ import privacy_sql as ps
 from privacy_sql.explorer.jobs import Job, Turns
 from privacy_sql.explorer.screens import decide
 from privacy_sql.explorer.server import screens
-from tests.explorer.deciding import ask, decided, people, table, work
+from tests.explorer.deciding import ask, decided, people, several, table, work
 from tests.explorer.served import Asker
 
 SEVERAL = (ps.KAnonymity(2), ps.PrivacySkyline([[1, 0, 1, "0.9"]]))
 
 
 TOP = {"age": 2, "job": 2}
-
-
-def several(seed: int) -> ps.Table:
-    """People with one to three values each."""
-    draw = random.Random(seed)
-    rows = [
-        (str(number), *person, ill)
-        for number, (_, *person, _) in enumerate(people(seed))
-        for ill in draw.sample("fgh", draw.randint(1, 3))
-    ]
-    return table(rows, identifier="who", values_per_person="set", drop=())
 
 
 def test_people_with_several_values_are_decided_in_memory_as_check_decides_them() -> None:

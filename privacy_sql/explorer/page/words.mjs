@@ -14,6 +14,9 @@ export const numberOf = (number, one, many = `${one}s`) => `${count(number)} ${n
 
 export const people = (number) => numberOf(number, "person", "people");
 
+// People who are left out, and their rows where somebody may have several: run counts rows.
+export const leftOut = (number, rows) => (rows === number ? people(number) : `${people(number)} (${numberOf(rows, "row")})`);
+
 // A value with its unit: people, values, a share, or nothing.
 export function measured(value, unit) {
   if (value === null || value === undefined) return "without bound";

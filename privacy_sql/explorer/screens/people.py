@@ -88,6 +88,7 @@ def _shown(decision: Decision, facts: int) -> Json:
         "limit": None if limit is None or limit.params["k"] != facts else str(limit.limit),
         "k": max((int(c.params["k"]) for c in counted.require if c.name == "k_anonymity"), default=None),
         "left_out": counted.search.shown(at).n_suppressed,
+        "rows_left_out": counted.search.shown(at).n_rows_suppressed,
         "columns": columns,
     }
 
@@ -199,12 +200,9 @@ def _leaving(decision: Decision, held: SeenInMemory, inside: list[int], n: int) 
                 " one are left out. Tighten a limit until they break it, or make a column coarser."
             ),
         }
-    leaving = (
-        held.people_in(Mask(failing.groups))
-        + search.shown(decision.counted.choice(decision.levels)).n_suppressed
-    )
-    # in four decimals, never less than leave
-    share = Fraction(ceil(Fraction(leaving, decision.counted.base.n_people) * PLACES), PLACES)
+    shown, gone = search.shown(decision.counted.choice(decision.levels)), Mask(failing.groups)
+    leaving = held.people_in(gone) + shown.n_suppressed
+    share = Fraction(ceil(_share(decision, held, gone, leaving) * PLACES), PLACES)  # never less than leave
     if share >= 1:
         return {"possible": False, "why": "Everybody would be left out."}
     return {
@@ -216,6 +214,20 @@ def _leaving(decision: Decision, held: SeenInMemory, inside: list[int], n: int) 
             f" {n} of them from this bar. max_suppressed becomes {_decimal(share)}."
         ),
     }
+
+
+def _share(decision: Decision, held: SeenInMemory, gone: Mask, leaving: int) -> Fraction:
+    """The share that leaves: of people, or of their rows and values where these are more."""
+    search, base = decision.counted.search, decision.counted.base
+    found = [Fraction(leaving, base.n_people)]
+    if base.people:
+        shown = search.shown(decision.counted.choice(decision.levels))
+        lines = held.lines_in(gone) + (shown.seen.lines_in(shown.gone) if shown.gone else 0)
+        found += [
+            Fraction(held.rows_in(gone) + shown.n_rows_suppressed, base.rows),
+            Fraction(lines, base.n_lines),
+        ]
+    return max(found)
 
 
 def _decimal(share: Fraction) -> str:

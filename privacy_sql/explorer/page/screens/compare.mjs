@@ -2,7 +2,7 @@
 
 import { longQuestion, share, short } from "../charts.mjs";
 import { fill, h } from "../dom.mjs";
-import { count, people, percent } from "../words.mjs";
+import { count, leftOut, people, percent } from "../words.mjs";
 
 let app, root, told;
 let others = []; // what long questions found, for as long as the page is open
@@ -70,7 +70,7 @@ function drawTable(pins) {
       }))),
       row("smallest group", choices.map((one) => people(one.baseline.smallest))),
       row("groups", choices.map((one) => count(one.baseline.groups))),
-      row("left out", choices.map((one) => people(one.suppressed))),
+      row("left out", choices.map((one) => leftOut(one.suppressed, one.rows_suppressed))),
       row("best guess without facts", choices.map((one) => percent(share(one.baseline.worst_guess)))),
       choices[0].curve ? [1, 2, 3, 6].map((facts) => row(`best guess with ${facts} fact${facts > 1 ? "s" : ""}`, choices.map((one) => percent(share(one.curve[facts]))))) : [],
       choices.some((one) => one.breaks_at !== null) ? row("breaks at", choices.map((one) => (one.breaks_at === null ? "more than 12 facts" : `${one.breaks_at} facts`))) : [],

@@ -4,7 +4,7 @@ import { strip } from "../charts.mjs";
 import { fill, h } from "../dom.mjs";
 import * as limits from "../limits.mjs";
 import { drawPrice, drawScatter } from "../scatter.mjs";
-import { RELATIONS, count, fraction, measured, numberOf, people, percent } from "../words.mjs";
+import { RELATIONS, count, fraction, leftOut, measured, numberOf, people, percent } from "../words.mjs";
 
 const WAIT = 400; // a limit that is moved by key is asked about when it has come to rest
 const LISTED = 8; // safe choices that are listed
@@ -302,7 +302,7 @@ function drawVerdict() {
       one.story ? h("details", {}, h("summary", { "data-key": `story-${one.requirement}` }, "How, step by step"), h("p", { class: "small" }, one.story)) : null]),
     story?.undecided ? h("p", {}, story.undecided) : null,
     h("p", { class: "small" }, `Keeps ${percent(told.now.detail)} of the detail`,
-      told.now.suppressed ? `; ${people(told.now.suppressed)} left out` : "",
+      told.now.suppressed ? `; ${leftOut(told.now.suppressed, told.now.rows_suppressed)} left out` : "",
       told.now.guess === null ? "" : `; the best guess about anybody is right ${percent(told.now.guess)} of the time`, "."),
     good ? null : drawHelp());
 }
@@ -398,7 +398,7 @@ function drawStep(column, choice) {
   const good = safe(choice);
   const size = limits.smallest(told.summary, choice);
   const tag = choice.guess !== null ? percent(choice.guess) : size !== null ? people(size) : good ? "safe" : "not safe";
-  const gone = choice.suppressed ? `, ${people(choice.suppressed)} left out` : "";
+  const gone = choice.suppressed ? `, ${leftOut(choice.suppressed, choice.rows_suppressed)} left out` : "";
   return h("button", {
     type: "button", class: `step ${good ? "safe" : "fails"}`, disabled: !step.allowed,
     "data-key": `step-${column.name}-${step.level}`,

@@ -2,7 +2,7 @@
 
 import { histogram, share } from "../charts.mjs";
 import { fill, h } from "../dom.mjs";
-import { count, numberOf, people, percent } from "../words.mjs";
+import { leftOut, count, numberOf, people, percent } from "../words.mjs";
 
 let app, root, told, chosen;
 
@@ -69,7 +69,7 @@ function draw() {
   fill(root,
     h("h2", { id: "screen-title" }, "People"),
     h("p", {}, `${people(told.columns[0].people)} are published`,
-      told.left_out ? `; ${people(told.left_out)} are left out` : "",
+      told.left_out ? `; ${leftOut(told.left_out, told.rows_left_out)} are left out` : "",
       ". A bar grows by the same step for every ten times as many people. The thin bar below and the number on the right are the source table itself."),
     told.columns.map((column, number) => drawColumn(column, number)),
     chosen ? drawChosen() : null);
@@ -135,7 +135,7 @@ async function leaveOut() {
   try {
     told = await app.change({ action: "leave", facts: told.facts, max_suppressed: chosen.leave.max_suppressed });
     app.decided(told.summary);
-    app.say(`${people(told.left_out)} are left out.`);
+    app.say(`${leftOut(told.left_out, told.rows_left_out)} are left out.`);
     await choose();
   } catch (problem) {
     app.failed(problem);

@@ -1,7 +1,7 @@
 // Sign: the difference, the reasons, and then the file, the release, its report and the register.
 
 import { fill, h } from "../dom.mjs";
-import { count, numberOf, percent } from "../words.mjs";
+import { count, leftOut, numberOf, percent } from "../words.mjs";
 
 const WORDS = {
   purpose: "What it is published for", recipient: "Who gets it", name: "Your name", role: "Your role",
@@ -59,7 +59,7 @@ function drawVerdict() {
   return h("section", { class: `verdict ${now.safe ? "" : "fails"}`, "aria-labelledby": "of-now" },
     h("h3", { id: "of-now" }, now.safe ? "✔ This choice can be signed" : "✖ This choice is not safe: run will publish nothing"),
     h("p", {}, told.summary.columns.map((column) => `${column.name} ${column.steps[told.summary.levels[column.name]].words}`).join(", "),
-      `. It keeps ${percent(now.detail)} of the detail`, now.suppressed ? `; ${count(now.suppressed)} people are left out.` : "."));
+      `. It keeps ${percent(now.detail)} of the detail`, now.suppressed ? `; ${leftOut(now.suppressed, now.rows_suppressed)} ${now.suppressed === 1 ? "is" : "are"} left out.` : "."));
 }
 
 function drawReasons() {
@@ -151,7 +151,7 @@ function said(task, answer) {
   const warnings = answer.warnings.map((one) => `Note: ${one}`);
   if (answer.published && answer.exit === 0) {
     return { good: true, lines: [
-      `✔ Published ${count(answer.rows_out)} rows to ${answer.target}${answer.suppressed ? `; ${count(answer.suppressed)} left out` : ""}.`,
+      `✔ Published ${count(answer.rows_out)} rows to ${answer.target}${answer.suppressed ? `; ${numberOf(answer.suppressed, "row")} left out` : ""}.`,
       answer.verified ? "✔ Verified: the file is, byte for byte, what was judged." : "The manifest is written.", ...warnings] };
   }
   return { good: false, lines: ["✖ Not published.", ...answer.errors.map((one) => `${one.message}. ${one.hint}`), ...warnings] };
