@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +16,9 @@ from privacy_sql.cli.outcome import connected
 from privacy_sql.explorer.decision import Decision
 from privacy_sql.project import editing, reading
 from privacy_sql.query.template import names, render
+from tests.command_line import call
+from tests.conftest import ROOT
+from tests.explorer.served import served
 
 KILLED = """
 import os, signal, sys
@@ -70,3 +77,100 @@ def test_a_hierarchy_never_replaces_what_somebody_has_at_its_place(
     if there != "a link to nothing":
         assert theirs.read_text() == "theirs"
     assert "sex_2.csv" in editing.read_text(folder)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that was closed is not waited for."""
+    monkeypatch.setattr("privacy_sql.explorer.server.RELOAD", 0.05)
+
+
+RUN_KILLED = """
+import sys
+from pathlib import Path
+from tests.explorer.served import served
+from tests.kills import arm
+with served(Path(sys.argv[1])) as asker:
+    asker.ask("decide", action="take", levels={"age": 3}, version=1)
+    asker.ask("sign", action="save", version=2)
+    arm(int(sys.argv[2]), kind="rename")
+    asker.work("sign", do="run", overwrite=True)
+"""
+
+
+@pytest.mark.parametrize("at", [1, 3])
+def test_a_kill_in_the_middle_of_a_run_from_the_page_leaves_one_release_or_none_and_the_next_run_mends(
+    folder: Path, at: int
+) -> None:
+    assert call("run", "--project", folder).exit == 0
+    out = folder / "out" / "people.csv"
+    old, before = out.read_bytes(), {path.name for path in out.parent.iterdir()}
+    ended = subprocess.run([sys.executable, "-c", RUN_KILLED, str(folder), str(at)], check=False, cwd=ROOT)
+    assert ended.returncode == -9, "it was over before it was killed"
+    told = call("verify", out) if out.is_file() else None
+    killed = out.read_bytes() if told and told.exit == 0 else None
+    assert call("run", "--overwrite", "--project", folder).exit == 0
+    assert call("verify", out).exit == 0 and {path.name for path in out.parent.iterdir()} == before
+    assert old != out.read_bytes(), "the two releases can be told apart"
+    # whoever reads while nobody has run again has the old one, the new one, or one that is not vouched for
+    assert killed in (old, out.read_bytes(), None)
+
+
+def test_of_two_tabs_that_save_one_does_and_the_other_is_told(folder: Path) -> None:
+    with served(folder) as asker:
+        asker.ask("decide", action="take", levels={"age": 3}, version=1)
+        told: list[dict[str, Any]] = []
+        both = [
+            threading.Thread(
+                target=lambda: told.append(asker.tell("/api/sign", {"action": "save", "version": 2}))
+            )
+            for _ in range(2)
+        ]
+        for tab in both:
+            tab.start()
+        for tab in both:
+            tab.join(60)
+        assert sorted(one["error"]["code"] if "error" in one else "saved" for one in told) == [
+            "changed_meanwhile",
+            "saved",
+        ]
+        assert "age: 3" in editing.read_text(folder)
+        # another explorer of the same project, opened before the save
+        with served(folder) as other:
+            other.ask("decide", action="take", levels={"sex": 1}, version=1)
+            asker.ask("decide", action="take", levels={"age": 2}, version=3)
+            asker.ask("sign", action="save", version=4)
+            there = editing.read_text(folder)
+            refused = other.tell("/api/sign", {"action": "save", "version": 2})
+            assert refused["error"]["code"] == "changed_meanwhile"
+            assert "Start the explorer again" in refused["error"]["hint"]
+            assert editing.read_text(folder) == there
+
+
+def test_a_folder_that_cannot_be_written_is_told_in_plain_words_and_the_decision_is_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writes, opens = os.O_WRONLY | os.O_RDWR | os.O_CREAT, os.open
+
+    def read_only(path: Any, flags: int, *more: Any, **named: Any) -> int:
+        if flags & writes and str(path).startswith(str(folder)):
+            raise OSError(errno.EROFS, "Read-only file system", str(path))
+        return opens(path, flags, *more, **named)
+
+    with served(folder) as asker:
+        before = editing.read_text(folder)
+        asker.ask("decide", action="take", levels={"age": 3}, version=1)
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "open", read_only)
+            refused = asker.tell("/api/sign", {"action": "save", "version": 2})["error"]
+            assert refused["message"] == "cannot write to project: read-only file system", refused
+        assert editing.read_text(folder) == before
+        assert asker.ask("decide")["summary"]["unsaved"], "nothing that was decided is lost"
+        asker.ask("sign", action="save", version=2)
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "open", read_only)
+            job = asker.work("sign", do="run")
+            told = job.get("error") or job["answer"]["errors"][0]
+            assert "read-only file system" in told["message"] and str(folder) not in told["message"], told
+        assert not (folder / "out" / "people.csv").exists()
+        assert asker.work("sign", do="run")["answer"]["published"]
