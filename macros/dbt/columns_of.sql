@@ -1,6 +1,6 @@
 {#
-The names of a relation's columns, as JSON. None where dbt cannot tell them: while it parses or only compiles (what the
-relation is made of may not be built yet), of text, of an ephemeral model.
+The names of a relation's columns, as JSON. None where dbt does not know them: while it parses or only compiles (the
+models that the relation reads may not be built yet), for text, and for an ephemeral model.
 #}
 {% macro columns_of(relation) -%}
 {%- set runs = execute and flags.WHICH not in ("compile", "generate") -%}

@@ -1,10 +1,10 @@
 {#
 A relation as it may be published: every quasi-identifier at its level (0, the value itself, when not named), the
-sensitive column and what else is to be shown as they are. `quasi` gives each column its hierarchy in the words of
+sensitive column and the other shown columns unchanged. `quasi` gives each column its hierarchy in the words of
 privacy.yml: {'intervals': [5, 10]}, {'mask': [4, 3, 0]}, 'keep_or_drop', {'dates': ['month', 'year']}, ...
 Groups that fail a requirement of `leave_out` are left out: [['k_anonymous', {'k': 5}]], and l_diverse and t_close with
 their arguments. `where` is a condition on the relation's own columns, for DuckDB and
-PostgreSQL: elsewhere "a" may be a text and no column. One value outside its hierarchy, and the result holds no row;
+PostgreSQL: elsewhere "a" may be a text and no column. If one value is outside its hierarchy, the result has no rows;
 the test `covered` says how many there are.
 #}
 {% macro generalise(relation, quasi, levels={}, sensitive=none, insensitive=[], leave_out=[], where=none) %}

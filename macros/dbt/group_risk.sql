@@ -1,7 +1,7 @@
 {#
 The size of every group of people alike in their quasi-identifiers, and the chance to guess a sensitive value there:
 n_rows, n_values and largest_share per group. Holds no value of any column.
-`known` names columns that are published as they are: the groups are then those of somebody who knows them as well.
+`known` names columns that are published unchanged: the groups are then those of somebody who also knows these.
 #}
 {% macro group_risk(relation, quasi, sensitive, known=[]) %}
 {{ privacy_sql.refuse_unless(

@@ -1,6 +1,6 @@
 {#
-The name most like another, letter case aside: of the letters and pairs of letters of both it shares the largest part,
-at least half. Nothing when none does.
+The name most like another, ignoring case: the one that shares the largest part of the letters and pairs of letters of
+both, at least half. Nothing when none shares that much.
 #}
 {% macro nearest(name, names) -%}
 {%- set wanted = fromjson(privacy_sql.pieces(name)) -%}

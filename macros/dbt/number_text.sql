@@ -1,6 +1,6 @@
 {#
-A number as a label spells it: 0.3 for 0.30, 3e-1 and +0.3; nothing for what is no number. Python has its own, in
-hierarchies/numeric.py: a label of dbt's reads as one of a run does.
+A number as labels write it: 0.3 for 0.30, 3e-1 and +0.3; nothing for text that is not a number. Python has its own, in
+hierarchies/numeric.py, so that labels from dbt and from a run read the same.
 #}
 {% macro number_text(value) -%}
 {%- if value is string or (value is number and value is not boolean) -%}

@@ -1,6 +1,6 @@
 {#
-The columns of a model that a test reads, and nothing else in reach: a misspelt column is an error, and neither a name
-of ours nor one of the engine's (rowid, ctid, the model itself as a row) takes its place.
+The columns of a model that a test reads, and no others: a misspelt column is an error, and no name of ours or of the
+engine's (rowid, ctid, the model itself as a row) can take its place.
 #}
 {% macro picked(model, names) -%}
 (

@@ -1,4 +1,4 @@
-{# A compiler error that names the test or macro; Python has its own. It stands where no other branch is right. #}
+{# A compiler error that names the test or macro; Python has its own. Used where no other branch applies. #}
 {% macro refuse(where, message) -%}
 {{ exceptions.raise_compiler_error([where, message] | join(": ")) }}
 {%- endmacro %}

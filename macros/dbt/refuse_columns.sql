@@ -1,6 +1,6 @@
 {#
-A compiler error unless columns are given as a list of names, and a sensitive one as a name that is not among them, and
-the relation has each. `ps_model` would mean a whole row of `picked`, `ps_group` and `ps_outside` are columns of
+A compiler error unless columns are a list of names, the sensitive one is a name that is not in the list, and the
+relation has all of them. `ps_model` would mean a whole row of `picked`, `ps_group` and `ps_outside` are columns of
 `generalise`; dbt does not double a quote inside a name.
 #}
 {% macro refuse_columns(test, relation, names, sensitive=none) %}

@@ -1,5 +1,5 @@
 {#
-A compiler error unless known_safe names sets of columns of its own, or m, and each asks something: k of at least 2, a share of the
+A compiler error unless known_safe names sets of columns of its own, or m, and each has a limit: k of at least 2, a share of the
 sensitive column, or both. More than 100 sets are for Python.
 #}
 {% macro refuse_sets(where, quasi, m, k, share, sets, sensitive) %}

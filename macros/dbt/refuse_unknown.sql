@@ -1,6 +1,6 @@
 {#
-A compiler error for a column that a relation does not have, with the nearest it has. PostgreSQL tells names apart by
-their case; elsewhere another case may be the same column, and the engine decides.
+A compiler error for a column that a relation does not have, with the most similar name. PostgreSQL distinguishes names
+by case; elsewhere another case may be the same column, and the engine decides.
 #}
 {% macro refuse_unknown(where, relation, names) %}
 {%- set known = fromjson(privacy_sql.columns_of(relation)) -%}

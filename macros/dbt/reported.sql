@@ -1,7 +1,7 @@
 {#
-What a failing test shows of its unsafe groups: their sizes, how many have each size, and the largest risk. Holds no
-value of any column. A relation without rows fails: nothing is safe because nothing is there. So do sensitive values that
-the engine holds equal and a reader does not (a collation, 1.0 and 1.00): whether they count as one is for the model to say.
+What a failing test shows about its unsafe groups: their sizes, how many have each size, and the largest risk. It has no
+value of any column. A relation without rows fails: an empty table is never safe. So do sensitive values that the engine
+treats as equal and a reader does not (a collation, 1.0 and 1.00): the model must say whether they count as one.
 #}
 {% macro reported(rows, unsafe, sensitive=none) %}
 select

@@ -1,7 +1,7 @@
 {#
-What a model was generalised from has a label for every value, no NULL where `not_null` refuses it, and one row for each
-`person`: `of` is that relation, `quasi` gives columns their hierarchies as in `generalise`, `condition` is its `where`.
-Fails with how many rows of which column; holds no value.
+The relation that a model generalises has a label for every value, no NULL where `not_null` refuses it, and one row for
+each `person`: `of` is that relation, `quasi` gives columns their hierarchies as in `generalise`, `condition` is its `where`.
+Fails with the column and its number of rows; shows no value.
 #}
 {% test covered(model, of, quasi={}, not_null=[], person=none, condition=none) %}
 {%- set columns = quasi.keys() | list + not_null | list + ([] if person is none else [person]) -%}

@@ -1,6 +1,6 @@
 {#
-Whoever knows m of the columns, whichever, finds k people or more, and with `share` no sensitive value of more than that share of
-them. `sets` names the columns that are known together instead, each set with k, share or both.
+Somebody who knows any m of the columns finds at least k people, and with `share` no sensitive value of more than that share of
+them. `sets` lists the columns that are known together instead, each set with k, share or both.
 #}
 {% test known_safe(model, quasi, m=none, k=1, share=none, sets=none, sensitive=none) %}
 {{ privacy_sql.refuse_columns("known_safe", model, quasi, sensitive) }}

@@ -1,6 +1,6 @@
 {#
 Every group has l well-represented sensitive values: `distinct` (the default), `probabilistic` (no value above a share
-of 1/l), `entropy`, or `recursive` with c (the commonest value occurs less than c times as often as those from the l-th on).
+of 1/l), `entropy`, or `recursive` with c (the most common value occurs less than c times as often as those from the l-th on).
 #}
 {% test l_diverse(model, sensitive, quasi, l, kind="distinct", c=none) %}
 {{ privacy_sql.refuse_columns("l_diverse", model, quasi, sensitive) }}

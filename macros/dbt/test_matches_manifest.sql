@@ -1,6 +1,6 @@
 {#
-The model holds exactly the rows and columns that were judged in Python: `n_rows` and `checksum` (h1 to h8) are those
-under `output` of the manifest of the release. Fails with the two row counts. A model whose columns cannot be told fails.
+The model has exactly the rows and columns that were judged in Python: `n_rows` and `checksum` (h1 to h8) are those
+under `output` in the manifest of the release. Fails with the two row counts, and for a model whose columns are unknown.
 #}
 {% test matches_manifest(model, columns, n_rows, checksum) %}
 {{ privacy_sql.refuse_unless(

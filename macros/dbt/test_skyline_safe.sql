@@ -1,7 +1,7 @@
 {#
-Whoever knows at most l values the target does not have, k other people and m members of the target's family reaches
-less than c, for every point [l, k, m, c]. `per_value` gives sensitive values points of their own; one that does not
-occur fails, as it may be misspelt. A row is a person.
+Somebody who knows at most l values that the target does not have, k other people and m members of the target's family
+is less than c sure, for every point [l, k, m, c]. `per_value` gives sensitive values points of their own; a value that
+does not occur fails, as it may be misspelt. A row is a person.
 #}
 {% test skyline_safe(model, sensitive, quasi, points=[], per_value={}) %}
 {{ privacy_sql.refuse_columns("skyline_safe", model, quasi, sensitive) }}

@@ -1,4 +1,4 @@
--- How alike two names are, letter case aside: 1 when they are the same, above 0.2 when one is likely the other misspelt.
+-- How similar two names are, ignoring case: 1 when they are the same, above 0.2 when one may be the other misspelt.
 create or replace macro ps_alike(one, other) as
     jaro_winkler_similarity(lower(cast(one as varchar)), lower(cast(other as varchar)))
     - damerau_levenshtein(lower(cast(one as varchar)), lower(cast(other as varchar)))

@@ -1,5 +1,5 @@
--- The columns that are wanted, inside columns(), where (*) lists those there are. One that is not there is an error that
--- tells the nearest: text that cannot be cast, as error() may not stand inside columns(). A name that slipped through
+-- The requested columns, inside columns(), where (*) lists the existing ones. A missing one is an error that names the
+-- most similar: text that cannot be cast, since error() is not allowed inside columns(). A name that slipped through
 -- here would still be refused by columns().
 -- select columns(ps_known(['age', 'sex'], (*))) from adult
 create or replace macro ps_known(wanted, known) as coalesce(

@@ -1,5 +1,5 @@
 -- The groups of a table and how varied each one's sensitive values are, least varied first. NULL counts as a value.
--- Groups are those that a reader sees, and are shown as text. A column of the user may have any name, so none is used here.
+-- Groups are what a reader sees, shown as text. The user's columns may have any name, so none is used here.
 -- from ps_l_diversity('adult', ['age', 'sex'], 'occupation')
 create or replace macro ps_l_diversity(relation, quasi, sensitive) as table
     select

@@ -1,5 +1,5 @@
 -- The groups of a table and how far each one's mix of sensitive values is from everybody's, farthest first.
--- Groups and values are those that a reader sees, as text.
+-- Groups and values are what a reader sees, as text.
 -- from ps_t_closeness('adult', ['age', 'sex'], 'occupation')
 create or replace macro ps_t_closeness(relation, quasi, sensitive) as table
     with shown as (

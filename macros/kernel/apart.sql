@@ -1,6 +1,6 @@
 {#
-Columns to group or order by as a reader sees them: the text of each, and a checksum of it, so that texts which a
-collation holds equal stay apart. The engine's own equality holds 1.0 and 1.00, 0 and -0, 1 month and 30 days alike.
+Columns to group or order by as a reader sees them: the text of each, and its checksum, so that texts which a collation
+treats as equal stay separate. The engine's own equality takes 1.0 and 1.00, 0 and -0, 1 month and 30 days as the same.
 #}
 {% macro apart(names) %}
 {% for name in names %}

@@ -1,6 +1,6 @@
 {#
-Where the band of a number starts, as a bigint in units of 1/scale. A value and a bound that print alike are the
-same double, yet 0.29 * 100 lies below 29: so the nearest unit is taken and the value compared with it.
+Where the band of a number starts, as a bigint in units of 1/scale. A value and a bound that print the same are the
+same double, yet 0.29 * 100 lies below 29: so the value is compared with the nearest unit.
 #}
 {% macro band_start(column, width, start, scale) -%}
 {%- set units -%}

@@ -1,4 +1,4 @@
-{# Column names, quoted, in a row. #}
+{# Quoted column names, separated by commas. #}
 {% macro columns(names) %}
 {% for name in names %}
 {{ adapter.quote(name) }}{% if not loop.last %}, {% endif %}

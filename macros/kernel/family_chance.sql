@@ -1,4 +1,4 @@
-{# The chance that none of the family has the value when `known` others of their group have not (chen2008, Sec. 7.1). #}
+{# The chance that nobody of the family has the value when `known` others of their group do not (chen2008, Sec. 7.1). #}
 {% macro family_chance(known, family) -%}
 case
     when {{ family }} = 0 then {{ privacy_sql.decimal(1) }}

@@ -1,7 +1,7 @@
 {#
-A checksum of a relation's rows, whatever their order: md5 of each row's text, summed in pieces of four hex digits.
-`alike`: texts that are equal look equal, so rows that are the same are hashed once and counted. Where a collation may
-hold more equal, as in a table of dbt, every row is hashed. `counted`: how many rows a row of the relation stands for.
+A checksum of a relation's rows in any order: md5 of each row's text, summed in pieces of four hex digits.
+`alike`: equal texts look equal, so identical rows are hashed once and counted. Where a collation may treat different
+texts as equal, as in a dbt table, every row is hashed. `counted`: how many rows a row of the relation represents.
 #}
 {% macro fingerprint(relation, columns, empty_is_null=false, alike=false, counted=none) %}
 with texts as (

@@ -1,6 +1,6 @@
 {#
-How often each sensitive value occurs among people alike in their quasi-identifiers, values and people as a reader sees
-them; NULL is a value of its own. Groups are numbered, so that no value of a quasi-identifier goes any further.
+How often each sensitive value occurs among people with the same quasi-identifiers, compared as a reader sees them; NULL
+is a value of its own. Groups are numbered, so that no value of a quasi-identifier goes any further.
 #}
 {% macro group_histogram(relation, quasi, sensitive) %}
 select

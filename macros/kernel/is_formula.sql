@@ -1,6 +1,6 @@
 {#
-Whether a spreadsheet may take a cell of a CSV file for a formula: how it begins, and that it is no number. A carriage
-return counts as a tab, because no statement should hold one.
+Whether a spreadsheet may take a cell of a CSV file for a formula: by its first character, unless it is a number. A
+carriage return counts as a tab, because no statement should contain one.
 #}
 {% macro is_formula(cell, formula) -%}
 {%- set plain -%}

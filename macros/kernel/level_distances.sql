@@ -1,6 +1,6 @@
 {#
-The distance of every group from the whole table by a hierarchy of the sensitive value: how much of it must move, on
-average over the levels below the top. Without a hierarchy all values are equally far apart.
+The distance of every group from the whole table by a hierarchy of the sensitive value: the share that must move, averaged
+over the levels below the top. Without a hierarchy all values are equally far apart.
 in: histogram (g, s, n_rows)    out: distances (g, n_rows, distance, n_stray)    grain: group
 #}
 {% macro level_distances(hierarchy) %}

@@ -1,4 +1,4 @@
-{# Whether a cell is written with an apostrophe more: a formula, or apostrophes before what one begins with. #}
+{# Whether a cell is written with one more apostrophe: a formula, or apostrophes before the start of one. #}
 {% macro needs_apostrophe(cell, formula, quoted) -%}
 {%- set plain -%}
 translate(cast({{ cell }} as varchar), chr(13), chr(9))

@@ -1,4 +1,4 @@
-{# The part of a box: below (0) or above (1) the edge of an ordered axis, else the number of the own node. #}
+{# The part of a box: below (0) or above (1) the edge on an ordered axis, else the number of the node. #}
 {% macro part_of(relaxed) -%}
 case
     when ordered = 0 then place

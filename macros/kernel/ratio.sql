@@ -1,4 +1,4 @@
-{# A share as a double; NULL where nothing is counted, on every engine. #}
+{# A share as a double; NULL where the denominator is 0, on every engine. #}
 {% macro ratio(part, whole) -%}
 case
     when {{ whole }} = 0 then null

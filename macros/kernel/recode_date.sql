@@ -1,6 +1,6 @@
 {#
-A day, month, quarter, year, five years or decade, read from the text of a date or timestamp; NULL where the text names no
-day of the calendar. The pattern is the one of hierarchies/dates.py; for the bar see is_number.
+A day, month, quarter, year, five years or decade, read from the text of a date or timestamp; NULL where the text is not a
+day of the calendar. The pattern is that of hierarchies/dates.py; is_number explains the bar.
 #}
 {% macro recode_date(column, unit) -%}
 {%- set pattern -%}

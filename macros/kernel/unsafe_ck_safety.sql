@@ -1,11 +1,11 @@
 {#
-Groups in which somebody who knows k implications more, and chooses them best, guesses with a chance of c or more, or
-nearer to c than 1e-9; see criteria/ck_safety. For k = 0, 1 or 2.
+Groups in which somebody with the k most useful implications guesses right with a chance of c or more, or nearer to c
+than 1e-9; see criteria/ck_safety. For k = 0, 1 or 2.
 
-martin2007, Sec. 3.3: of k + 1 atoms one is the guess, which an adversary makes in the group with its commonest value;
-the least chance that all fail, over the chance of the guess, is the odds against it. Per group the partitions of 1, 2
-and 3 atoms over people are written out. The other atoms may lie in any group: it need not be another one, since two
-atoms in one group never fail more often than if they were independent.
+martin2007, Sec. 3.3: one of k + 1 atoms is the guess, the most common value of the adversary's group; the least chance
+that all atoms fail, over the chance of the guess, is the odds against it. Per group the partitions of 1, 2 and 3 atoms
+over people are written out. The other atoms may be in any group: it need not be another one, since two atoms in one
+group never fail more often than if they were independent.
 out: g, n_rows, risk (the maximum disclosure)    grain: unsafe group
 #}
 {% macro unsafe_ck_safety(relation, quasi, sensitive, c, k) %}
@@ -30,7 +30,7 @@ counted as (
     from placed
     group by g
 ),
--- the chance that the second and the third person do not have the commonest value, when those before do not
+-- the chance that the second and the third person do not have the most common value, when those before do not
 others as (
     select
         g,

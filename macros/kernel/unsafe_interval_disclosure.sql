@@ -2,8 +2,8 @@
 Groups of whom more than a share have near values, or no value; see criteria/interval_disclosure. `distance` is absolute (numbers
 at most `width` apart), relative (of one sign, the largest at most 1 + width times the smallest), hierarchical (under one label of
 `hierarchy`, at most `width` of its height up) or matrix (at most `width` from one value of `matrix`, {value: {value: distance}}).
-The share is compared in whole numbers of a millionth. Numbers apart by a hair more than the width count as near, so
-rounding fails a group and passes none. Where a value is no number, or neither the hierarchy nor the matrix knows it, no group passes.
+The share is compared in whole millionths. Numbers slightly further apart than the width count as near, so rounding
+may fail a group and never passes one. Where a value is no number, or neither the hierarchy nor the matrix knows it, no group passes.
 out: g, n_rows, risk (the largest share)    grain: unsafe group
 #}
 {% macro unsafe_interval_disclosure(

@@ -1,5 +1,5 @@
 {#
-Groups of fewer than k people alike in their quasi-identifiers; see criteria/k_anonymity.
+Groups of fewer than k people with the same quasi-identifiers; see criteria/k_anonymity.
 out: g, n_rows, risk (the chance to pick out one person)    grain: unsafe group
 #}
 {% macro unsafe_k_anonymity(relation, quasi, k) %}

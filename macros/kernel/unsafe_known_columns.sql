@@ -1,5 +1,5 @@
 {#
-Groups of fewer than k people alike in a set of columns, and groups of whom more than a share have one sensitive value; see
+Groups of fewer than k people with the same values in a set of columns, and groups in which more than a share have one sensitive value; see
 criteria/known_columns. `sets`: [{'columns': [...], 'k': 5, 'share': 0.5}], each with k, a share (up to 6 decimals) or both.
 out: g, n_rows, risk (the chance to pick out one person, or the largest share)    grain: unsafe group of a set
 #}

@@ -1,6 +1,6 @@
 {#
-Groups that do not show l well-represented sensitive values; see criteria/l_diversity for the kinds. Whole numbers
-decide `distinct` and `probabilistic`; within 1e-9 of the limit the other two fail. `c` is for `recursive`, which is strict.
+Groups without l well-represented sensitive values; see criteria/l_diversity for the kinds. Whole numbers decide
+`distinct` and `probabilistic`; the other two fail within 1e-9 of the limit. `c` is for `recursive`, which is strict.
 out: g, n_rows, risk (the largest share of one value)    grain: unsafe group
 #}
 {% macro unsafe_l_diversity(relation, quasi, sensitive, l, kind, c) %}

@@ -1,10 +1,10 @@
 {#
 Groups in which an adversary reaches a breach probability of c or more for some point [values ruled out, others known,
 family, c], or nearer to c than 1e-9; see criteria/privacy_skyline. One value per person. `skylines` is a list of
-{'value': ..., 'points': [...]}; points of value none hold for every value that is not named.
+{'value': ..., 'points': [...]}; points with value none apply to every value that is not named.
 
-chen2008, Theorem 2: the least of three products of a factor for the target and one for the family; `target_none` stands
-for a target about whose group nobody is known, `target_known` for one with all who are known beside it.
+chen2008, Theorem 2: the least of three products of a factor for the target and one for the family; `target_none` is
+for a target with nobody known in their group, `target_known` for one with all known people in it.
 out: g, n_rows, risk (the largest breach probability)    grain: unsafe group
 #}
 {% macro unsafe_privacy_skyline(relation, quasi, sensitive, skylines) %}

@@ -1,7 +1,7 @@
 {#
 Groups farther than t from the whole table, or nearer to that limit than 1e-9; see criteria/t_closeness.
-`distance` is equal, ordered or hierarchical; `hierarchy` is what hierarchical goes by. Where a value is no number
-(ordered) or lies outside the hierarchy, no group passes.
+`distance` is equal, ordered or hierarchical (by `hierarchy`). Where a value is not a number (ordered) or is outside the
+hierarchy, no group passes.
 out: g, n_rows, risk (the distance)    grain: unsafe group
 #}
 {% macro unsafe_t_closeness(relation, quasi, sensitive, t, distance, hierarchy) %}

@@ -1,4 +1,4 @@
--- How many values there are, and how many once letter case, outer blanks and full-width letters are evened out.
+-- How many values there are, and how many when case, outer blanks and full-width letters are ignored.
 -- in: values (code, value)    out: n_values, n_folded    grain: one row
 select
     cast(count(*) as bigint) as n_values,

@@ -1,5 +1,5 @@
--- For people about whom the releases contradict each other, the fewest values that some of the releases leave together.
--- Of all sets of releases that share a value, the largest leaves fewest: those values that all releases holding it hold.
+-- For people about whom the releases contradict each other, the fewest values that some of the releases together leave.
+-- Of all sets of releases that share a value, the largest leaves the fewest: the values common to all releases with it.
 -- in: outcomes (person, posterior), releases [(located, held (person, s))]    out: person, n_values    grain: person
 with held as (
     {% for located, held in releases %}

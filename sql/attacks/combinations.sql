@@ -1,4 +1,4 @@
--- The people under attack, one line per combination of what is known about them.
+-- The people under attack, one row per combination of their known values.
 -- in: base (q1.., n_rows), columns    out: person (a number), q1.., n_people    grain: combination
 with known as (
     select

@@ -1,7 +1,7 @@
--- Which labels of a release cover which values of the people, column by column, and how well: 0 as it says, 1 as the
--- same number written otherwise, 2 as `*`, which is for what no other label covers, 3 where nobody can tell.
--- Somebody whose value is missing may be where it is empty, and the reverse: each is possible where the people's values
--- do not tell the two apart.
+-- Which labels of a release cover which values of the people, column by column, and how well: 0 exactly, 1 as the same
+-- number written differently, 2 as `*`, which is for values that no other label covers, 3 where nobody can know.
+-- Somebody with a missing value may be where it is empty, and the reverse: both are possible where the people's values
+-- do not distinguish the two.
 -- in: readable (k, code, exact, number), rules (privacy_sql/history/labels.py), hierarchies [(k, levels (code, l0..lH) of
 --     the people's values, how well they cover, [(level, its labels (code, value))], all labels (code, value), whether a
 --     value it lacks may be any)]
@@ -28,7 +28,7 @@ with covered as (
         (r.low_open = 0 or v.number > r.low)
         and (r.high_open = 0 or v.number < r.high)
     union all
-    -- a value that is no number may lie in any range of a stranger
+    -- a value that is not a number may be in any range of a release that is not ours
     select
         v.k,
         v.code as value,

@@ -1,4 +1,4 @@
--- The cover with labels nobody could read: they may stand for any value.
+-- The cover with labels that could not be read: they may mean any value.
 -- in: cover (k, value, label, tier), unread (k, label), readable (k, code)
 -- out: k, value, label, tier    grain: column, value, label
 select

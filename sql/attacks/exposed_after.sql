@@ -1,4 +1,4 @@
--- Who is exposed once some of the parts that were tried are cut off.
+-- People who are exposed once some of the tried parts are cut off.
 -- in: located (person, g), outcomes (person, n_people, fewest), exposed (person, n_people) before, taken (g), most
 -- out: person, n_people    grain: person
 with moved as (

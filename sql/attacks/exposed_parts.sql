@@ -1,4 +1,4 @@
--- How many more people each part that is tried would expose than are exposed now.
+-- How many more people each tried part would expose.
 -- in: located (person, g), outcomes (person, n_people, fewest), exposed (person) now, most    out: g, n_more    grain: part
 with placed as (
     select distinct

@@ -1,5 +1,5 @@
--- Which first columns of groups fit which first columns of people, one column further than before, and how well at
--- worst. What fits is carried on, so that no step looks at all pairs of people and groups.
+-- Which first columns of groups fit which first columns of people, with one column more than before, and how well at
+-- worst. Each step continues from what fitted before, so that none looks at all pairs of people and groups.
 -- in: before (u, m, tier) unless first, people (theirs, p1..), members (published, p1..), cover (k, value, label, tier),
 --     k, step
 -- out: u, m (numbers of prefixes), tier    grain: prefix of people, prefix of groups

@@ -1,5 +1,5 @@
--- The sensitive values a release leaves possible for each combination of people, world by world. A group that shows no
--- value leaves one thing possible: that there is none.
+-- The sensitive values that a release leaves possible for each combination of people, world by world. A group that shows
+-- no value leaves one possibility: that there is none.
 -- in: located (person, w, g), histogram (g, s), names (s, shared), valueless (the shared code of no value)
 -- out: person, w, s (shared code)    grain: person, world, value
 select distinct

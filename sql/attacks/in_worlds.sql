@@ -1,4 +1,4 @@
--- What a release says of people, world by world of all releases; a world stands in for the person.
+-- What a release says about people, for each world of all releases; the world replaces the person.
 -- in: worlds (world, person, w_1..), number of the release, relation (person, w, column)
 -- out: person (the world), column    grain: world and column
 select

@@ -1,4 +1,4 @@
--- Two published tables of counts as one: the combinations both allow, each with the most rows it can have.
+-- Two published tables of counts joined: the combinations that both allow, each with the most rows it can have.
 -- in: mine, other (columns, n_rows), shared, shown [(name, side)]    out: names, n_rows    grain: combination
 select
     {% for name, side in shown %}

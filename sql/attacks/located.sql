@@ -1,5 +1,5 @@
--- The groups that fit each combination of people best, as worlds: groups of one world may all hold the person, and
--- only one of several worlds is true. `*` and what nobody can tell (tiers 2 and 3) are alike: either may hold the person.
+-- The groups that fit each combination of people best, as worlds: any group of a world may contain the person, and only
+-- one of several worlds is true. `*` and unreadable labels (tiers 2 and 3) count the same: either may contain the person.
 -- in: fittings [(person, g, tier)], apart (whether each group is a world of its own, however well it fits)
 -- out: person, w, g    grain: person, group
 with fitting as (

@@ -1,4 +1,4 @@
--- The missing value of a column as the empty text that a CSV file shows like it.
+-- The missing value of a column as empty text, because a CSV file writes both the same way.
 -- in: dictionary (code, value, n_rows)    out: code, value, n_rows    grain: one row, or none
 select
     code,

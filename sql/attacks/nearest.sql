@@ -1,4 +1,4 @@
--- The groups whose centroid is nearest to each combination of people; ties return all.
+-- The groups whose centroid is nearest to each combination of people; all of them where several tie.
 -- in: people (person, columns), members (g, columns), values and labels (k, code, exact, number),
 --     columns [(k, people's, group's, scale as text, whether all are numbers)]
 -- out: person, w (one world), g    grain: person, group

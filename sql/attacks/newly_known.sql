@@ -1,4 +1,4 @@
--- People known for certain by the releases together, and by none of them alone.
+-- People whose value is certain from the releases together, and from none of them alone.
 -- in: outcomes (n_people, prior_1.., fewest), priors    out: n_people    grain: one row
 select cast(coalesce(sum(n_people), 0) as bigint) as n_people
 from {{ outcomes }}

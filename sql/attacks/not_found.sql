@@ -1,4 +1,4 @@
--- The combinations of people whom no group fits by what its labels say: nobody found, or only under `*`.
+-- The combinations of people whom no group fits by its labels: no group at all, or only `*`.
 -- in: combinations (person, columns), fitting (person, tier), columns    out: person, columns    grain: person
 select
     c.person,

@@ -1,5 +1,5 @@
--- The group of each combination of people in a candidate of our own; in several groups of alike people, where
--- somebody is taken to know which (apart), each group is a world of its own; so it is where a value of theirs is one of
+-- The group of each combination of people in a candidate of our own. Where identical people are in several groups and the
+-- adversary is assumed to know which (apart), each group is a world of its own; so it is where one of their values matches
 -- several of ours.
 -- in: combinations (person, columns), members (g, q1..), columns [(of the people, of the members, matches (code, k,
 --     n_alike) or none where both have the same codes)], apart

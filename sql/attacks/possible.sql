@@ -1,4 +1,4 @@
--- The values that every release knowing a combination of people leaves possible.
+-- The values that all releases with a group for a combination of people leave possible.
 -- in: releases [(located, held)]    out: person, s    grain: person, value
 with located as (
     {% for located, held in releases %}

@@ -1,4 +1,4 @@
--- INTERNAL: the people one by one, with the number of their combination.
+-- INTERNAL: every person, with the number of their combination.
 -- in: rows (q1.. codes, id when identified), combinations (person, q1..), columns    out: id, person    grain: row
 select
     {% if identified %}

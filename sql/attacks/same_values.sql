@@ -1,5 +1,5 @@
--- Which value of one column is which of another: the same text or, where the other has no such text, the same number.
--- What is missing is an empty text where only one of the two occurs, since a CSV file shows them alike.
+-- Which values of two columns are the same: the same text or, where the other column has no such text, the same number.
+-- A missing value is an empty text where only one of the two occurs, since a CSV file writes both the same way.
 -- in: theirs, ours (k = 1, code, exact, number)    out: code (of theirs), k (of ours), n_alike    grain: pair of values
 with alike as (
     select
@@ -43,7 +43,7 @@ pairs as (
         on p.code = alike.code
     where alike.code is null
     union all
-    -- who is known by one of the two only may be either
+    -- somebody for whom only one of the two is known may be either
     select
         p.code,
         o.code as k

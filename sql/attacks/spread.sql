@@ -1,4 +1,4 @@
--- The range of the numbers of each column, and how many of its values are none.
+-- The range of the numbers of each column, and how many of its values are not numbers.
 -- in: readable (k, exact, number)    out: k, spread (NULL: no numbers), n_words    grain: column
 select
     k,

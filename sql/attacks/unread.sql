@@ -1,4 +1,4 @@
--- Labels nobody could read: what they say covers no value of the people, and might cover any.
+-- Labels that could not be read: they cover no value of the people as written, and might cover any.
 -- in: rules (k, label, unread), cover (k, value, label)    out: k, label    grain: column, label
 select distinct
     r.k,

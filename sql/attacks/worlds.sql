@@ -1,4 +1,4 @@
--- Every way in which each combination of people may lie in the releases; those with too many ways are left out.
+-- Every way in which each combination of people may be in the releases; combinations with too many ways are left out.
 -- in: combinations (person, n_people), releases [located (person, w)], most
 -- out: world, person, n_people, w_1.. (NULL: not in that release)    grain: world
 with

@@ -1,5 +1,5 @@
--- What the worst world leaves of each person's anonymity: where all releases are taken together, and where only those
--- that agree are. Somebody with too many worlds to try is taken to be known for certain.
+-- How much anonymity the worst world leaves each person, from all releases together, and from only those that agree.
+-- Somebody with too many worlds to try counts as known for certain.
 -- in: combinations (person, n_people), worlds (world, person) or none where each person has one, outcomes by world,
 --     agreeing (person, n_values), priors
 -- out: person, world, n_people, prior_1.., posterior, ambiguous, fewest (values left by the releases that agree)

@@ -1,7 +1,7 @@
--- Every way to hand one value to one person of a group, from either end of the group: what a layer of the exact
--- posterior is made of. A vector of counts is one number, `code`, in which a value counts in steps of its `stride`.
+-- Every way to give one value to one person of a group, from either end of the group: the steps from one layer of the
+-- exact posterior to the next. A vector of counts is one number, `code`, in which a value counts in steps of its `stride`.
 -- in: people (g, c, n_people), histogram (g, s, n_rows, stride), prior (c, s, p), numbers (i from 0)
--- out: g, d (0: from the first person on, 1: from the last), j (her place from that end), c, last (of her kind),
+-- out: g, d (0: from the first person on, 1: from the last), j (their place from that end), c, last (of their kind),
 --     s, stride, n_rows, p    grain: group, end, person, value
 with persons as (
     select

@@ -1,4 +1,4 @@
--- The combinations of quasi-identifiers that occur, numbered from 0: the kinds of people the adversary tells apart.
+-- The combinations of quasi-identifiers that occur, numbered from 0: the kinds of people that the adversary distinguishes.
 -- in: base (q1.., n_rows), columns    out: c, q1.., n_rows    grain: combination
 with found as (
     select

@@ -1,6 +1,6 @@
--- What is believed of each kind of person in each group after the release, exactly, for all groups at once.
--- Li et al. 2009, Sec. III.C: her prior belief in s, times how likely the values that are left are for the others,
--- those before her and those after her. The factor n_i of eq. (3) is left out: assignments are distinct.
+-- The belief about each kind of person in each group after the release, exactly, for all groups at once.
+-- Li et al. 2009, Sec. III.C: the prior belief in s, times how likely the remaining values are for the others, those
+-- before the person and those after. The factor n_i of eq. (3) is left out: assignments are distinct.
 -- in: choices (g, d, j, c, last, s, stride, p), layers (relations of g, d, layer, code, w), groups (g, k, total)
 -- out: g, c, s, p    grain: group, combination, sensitive value
 with reached as (

@@ -1,4 +1,4 @@
--- The prior belief P(s | c): weights made shares. A combination nobody resembles has no rows.
+-- The prior belief P(s | c): weights turned into shares. A combination that nobody resembles has no rows.
 -- in: state (columns.., s, w), combinations (c, columns..)    out: c, s, p    grain: combination, sensitive value
 select
     k.c,

@@ -1,4 +1,4 @@
--- The values that targets take on some columns: only these go on after a step.
+-- The values of the targets in some columns: each step keeps only these.
 -- in: combinations (c, q1..), columns, block (c between)    out: the columns    grain: combination of the columns
 select distinct
     {% for column in columns %}

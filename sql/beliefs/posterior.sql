@@ -1,5 +1,5 @@
--- What is believed of each kind of person in each group after the release, estimated for all groups at once.
--- Li et al. 2009, eq. (5): one sweep is Ω, many are Sinkhorn. Only values the group publishes have rows.
+-- The belief about each kind of person in each group after the release, estimated for all groups at once.
+-- Li et al. 2009, eq. (5): one sweep is Ω, many are Sinkhorn. Only values that the group publishes have rows.
 -- in: swept (what earlier sweeps gave, as out), or people (g, c, n_people), histogram (g, s, n_rows) and prior (c, s, p)
 --     sweeps
 -- out: g, c, n_people, s, n_rows, p, omega, sinkhorn    grain: group, combination, sensitive value

@@ -56,7 +56,7 @@ asked as (
         and goals.{{ name }} = totals.{{ name }}
         {% endfor %}
 ),
--- people stand at their number, a target where its reach begins (marker -1) and where it ends (marker 1)
+-- people at their number, targets where their reach begins (marker -1) and where it ends (marker 1)
 line as (
     select
         {% for name in others %}

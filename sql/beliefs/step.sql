@@ -1,4 +1,4 @@
--- One attribute of the kernel product: its source values give way to the target values they resemble.
+-- One attribute of the kernel product: the target values that its source values resemble replace them.
 -- Li et al. 2009, eq. (2). Only target values that occur together with those reached before are kept.
 -- in: state (fixed.., column, rest.., s, w), goals (fixed.., column), weights (target, source, w)
 -- out: fixed.., column (now a target value), rest.., s, w    grain: those columns

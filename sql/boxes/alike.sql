@@ -1,4 +1,4 @@
--- The boxes that print the same labels, under the number of the first of them.
+-- The boxes that publish the same labels, with the number of the first of them.
 -- in: labels (g, columns), columns    out: g, lowest    grain: box
 select
     g,

@@ -1,4 +1,4 @@
--- The part each combination would lie in.
+-- The part that each combination would be in.
 -- in: boxes, asked (box, way, ordered, lowest), cuts, ways [(number, place)], relaxed    out: c, g    grain: combination
 with along as (
     select distinct

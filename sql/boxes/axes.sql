@@ -1,5 +1,5 @@
 -- The values of several ordered columns along their axes, all in one statement: the place of each, from 1, with NULL at 0,
--- and its number where every value of the column is one: places are in the order of numbers then, else of the values.
+-- and its number if every value of the column is a number; then places are in numeric order, else in that of the values.
 -- in: columns [(axis, dictionary (code, value), ends: of stored numbers, whose codes are in their order, the codes that sort
 --     at the ends, where alone something may be no number, such as an infinity; else none)], value
 -- out: axis, code, place, size, is_number    grain: axis, value

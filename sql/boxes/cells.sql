@@ -1,5 +1,5 @@
--- How many people each box holds at each place along each way it might be cut, and what is told of them. Banded, a band
--- of places counts as its first, and nobody is parted yet.
+-- How many people each box has at each place along each way it might be cut, with the columns `told`. If banded, a band
+-- of places counts as its first place, and no band is split yet.
 -- in: boxes, asked (box, way, band), ways [(number, place)], banded, relaxed, told, measures
 -- out: box, way, place, [c], told, measures    grain: box, way, place and what is told
 with along as (

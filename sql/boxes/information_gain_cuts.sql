@@ -1,7 +1,7 @@
--- The edge of the cut that tells most about a class, the lowest of several. With f(n) = n ln n its gain is, but for what all
--- edges share, the sum of f over the counts of each class below and above, less f of the people below and f of those above.
--- An edge is the first place above it, so that it parts bands of places as well. Banded, where the band below that edge starts
--- and where the one above ends, if they have to be looked into.
+-- The edge of the cut with the largest information gain about a class, the lowest of several. With f(n) = n ln n the gain is,
+-- up to a constant, the sum of f over the counts of each class below and above, minus f of the people below and f of those
+-- above. An edge is the first place above it, so it separates bands of places too. If banded, the start of the band below that
+-- edge and the end of the one above, if these bands have to be refined.
 -- in: cells (box, way, place, class, measure), asked (box, way, ordered, band), class, measure, fewest, banded
 -- out: box, way, edge, or box, way, place, stop    grain: box, way
 with counted as (
@@ -24,7 +24,7 @@ with counted as (
         cells.place,
         cells.{{ class }}
 ),
--- totals are joined: some engines add up a window over all of a partition again for each of its lines
+-- totals are joined, because some engines add up a window over a whole partition again for each of its rows
 totals as (
     select
         box,
@@ -74,8 +74,8 @@ running as (
         and counted.way = totals.way
         and counted.class = totals.class
 ),
--- what a place adds to both sums when it changes from above to below, in whole millionths of a nat: differences of whole
--- numbers add up to the same in any order, and to what the last one says
+-- what a place adds to both sums when it moves from above to below, in whole millionths of a nat: differences of whole
+-- numbers have the same sum in any order, which is the last value
 steps as (
     select
         box,
@@ -164,7 +164,7 @@ scored as (
         and (
             everybody.n_all - sums.below >= {{ fewest }}
             {% if banded %}
-            -- one band holds all places that leave enough people on both sides
+            -- one band has all places that leave enough people on both sides
             or sums.below - sums.n < {{ fewest }}
             {% endif %}
         )

@@ -1,4 +1,4 @@
--- A finished partition in which boxes that print the same are one.
+-- A finished partition, with boxes that publish the same labels merged.
 -- in: final (c, g), alike (g, lowest)    out: c, g    grain: combination, and box
 select distinct
     final.c,

@@ -1,6 +1,6 @@
 -- What is published of each box: along an ordered axis one value, a range, or * where NULL is among others; along a
--- hierarchy the lowest node that holds all its values; of a column that is published as it is the box's one value, as a code.
--- A node has the smallest code below it, so its label stands beside that code.
+-- hierarchy the lowest node above all its values; for a column that is published unchanged the box's single value, as a code.
+-- A node has the smallest code below it, so its label is found by that code.
 -- in: reach (box, lo, hi), columns [(column, kind, ...)]: ordered (axis (code, place, size), dictionary (code, value), numeric),
 --     node (levels (code, l0..), none, height), known (final (c, g), members (g as combination, q1..))
 -- out: g, label_q1..    grain: box
@@ -74,8 +74,8 @@ select
     {% endif %}
     {% endfor %}
 from {{ reach }} as reach
--- every box finds its labels; a left join to a short table spares the engine the search for the best order of so many
--- joins, and an ordered column may have as many places as there are people
+-- every box has labels, so inner joins would do; left joins to short tables save the engine the search for the best order
+-- of so many joins, and an ordered column may have as many places as there are people
 {% for column, kind, one, other, more in columns %}
 {% if kind == "ordered" %}
 inner join named_{{ column }} as low_{{ column }}

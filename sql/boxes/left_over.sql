@@ -1,5 +1,5 @@
--- The combinations of boxes that stay as they are.
--- in: boxes (c, box), targets (box)    out: c, box    grain: combination and what is told of it
+-- The combinations of the boxes that are not cut.
+-- in: boxes (c, box), targets (box)    out: c, box    grain: combination and the columns told
 select
     boxes.c,
     boxes.box

@@ -1,5 +1,5 @@
--- The edge of a cut at the place of the person in the middle, on the side that leaves the halves more alike, the lower
--- of two alike. Banded, the band of places in which that person is, where it has to be looked into.
+-- The edge of a cut at the place of the person in the middle, on the side that makes the halves more equal, the lower side
+-- if both do. If banded, the band of places with that person, where it has to be refined.
 -- in: cells (box, way, place, [c], n_people), asked (box, way, ordered, n_people, band), banded, relaxed
 -- out: box, way, edge, [edge_c], or box, way, place, stop    grain: box, way
 with along as (

@@ -1,4 +1,4 @@
--- Everybody of the boxes that are cut, in their new boxes.
+-- Everybody in the boxes that are cut, with their new boxes.
 -- in: boxes (c, box, columns), targets, ways [(number, place)], columns, relaxed    out: c, box, columns    grain: as boxes
 with along as (
     select

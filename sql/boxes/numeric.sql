@@ -1,4 +1,4 @@
--- The axes all of whose values are numbers, so that boxes are cut by size along them.
+-- The axes with numbers only, along which boxes are cut by size.
 -- in: axes (axis, is_number)    out: axis    grain: axis
 select distinct axis
 from {{ axes }}

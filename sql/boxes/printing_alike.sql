@@ -1,4 +1,4 @@
--- What groups hold that print alike, taken together.
+-- The contents of groups that publish the same labels, taken together.
 -- in: relation (g, columns, n), alike (g, lowest)    out: g, columns, n_rows    grain: group and columns
 select
     alike.lowest as g,

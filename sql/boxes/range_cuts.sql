@@ -1,4 +1,4 @@
--- The edge of a cut at the middle number of a range; the highest place always lies above. Places of words count as numbers.
+-- The edge of a cut at the middle of a range of numbers; the highest place is always above. Words count by their places.
 -- in: cells (box, way, place), asked (box, way, ordered, middle, top), sizes [(way, relation (place, size))]
 -- out: box, way, edge    grain: box, way
 with low as (

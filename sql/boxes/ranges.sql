@@ -1,4 +1,4 @@
--- How far each open box reaches along every axis; the numbers at its ends are looked up, so that boxes carry places alone.
+-- How far each open box reaches along every axis; the numbers at its ends are looked up, so that boxes store places only.
 -- in: boxes (box, places, n_people), axes [(column, ordered, sizes, nulls, levels)]    out: box, n_people, least and most
 -- grain: box
 with reach as (

@@ -1,5 +1,5 @@
--- The places that are looked into one by one; what lies below them and what lies above counts as one place each.
--- in: cells by band, middles (box, way, place, stop: the places from the first up to the second are looked into), boxes,
+-- The places to refine one by one; everything below them counts as one place, and everything above as another.
+-- in: cells by band, middles (box, way, place, stop: the places from the first up to the second are refined), boxes,
 -- ways [(number, place)], relaxed, told, measures
 -- out: box, way, place, [c], told, measures    grain: box, way, place and what is told
 with around as (

@@ -1,4 +1,4 @@
--- What becomes of the boxes that are cut: along which way, where, and the number of their first part.
+-- How the boxes are cut: along which way, where, and the number of their first part.
 -- in: accepted (box, way, trial, ordered, lowest), cuts [a relation (box, way, edge, [edge_c]) for each trial], relaxed
 -- out: box, way, ordered, lowest, edge, [edge_c]    grain: box
 with edges as (

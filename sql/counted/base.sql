@@ -27,7 +27,7 @@ where
     and
     {% endif %}
     {% if measure == "sum" %}
-    -- a row that stands for nobody shows no value
+    -- a row with a count of 0 shows no value
     {{ privacy_sql.number(adapter.quote(counted)) }} > 0
     {% endif %}
 {% endif %}

@@ -1,4 +1,4 @@
--- The keyed base with the number of the group each combination lies in.
+-- The keyed base with the group number of each combination.
 -- in: keyed (k1.., columns, n_rows), keys [(alias, size)], numbers (k1.., g) unless packed
 -- out: g, k1.., columns, n_rows    grain: as keyed
 select

@@ -1,4 +1,4 @@
--- The source rows with the codes of their quasi-identifiers: where published views start.
+-- The source rows with the codes of their quasi-identifiers: the start of every published view.
 -- in: source, quasi [(name, alias, dictionary)], others [(name, alias)]
 -- out: q1.. codes, r1.. raw values, the other aliases    grain: row
 select

@@ -30,7 +30,7 @@ coded as (
         coalesce(d_{{ alias }}.code, cast(0 as bigint)) as {{ alias }},
         {% endfor %}
         {% for column, alias in kept %}
-        -- nothing, in the type of the values
+        -- NULL, in the type of the values
         case when 1 = 0 then counted.{{ alias }} end as {{ column }},
         {% endfor %}
         counted.n_rows

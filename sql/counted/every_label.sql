@@ -2,7 +2,7 @@
 -- in: columns [(levels (code, n_rows, l0..lH) as a query or relation, codes (code, c0..cH) or none, height, numeric)],
 --     value (l0 of those levels),
 --     highest (the largest height)
--- out: position, code, n_rows, number (0 where it is none), is_number, is_mapped, c0..    grain: column, value
+-- out: position, code, n_rows, number (0 if not a number), is_number, is_mapped, c0..    grain: column, value
 {% for levels, codes, height, numeric in columns %}
 {% set outer = loop %}
 select

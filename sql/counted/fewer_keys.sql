@@ -1,4 +1,4 @@
--- A candidate for a reader who knows fewer of its keys.
+-- A candidate as seen by somebody who knows fewer of its keys.
 -- in: candidate (k1.., columns, n_rows), keys [(alias, new alias)]    out: the new aliases, columns, n_rows
 -- grain: as candidate
 select

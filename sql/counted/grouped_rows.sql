@@ -1,4 +1,4 @@
--- The source rows with the number of the group each is published in, suppressed groups left out.
+-- The source rows with the number of the group in which each is published, without suppressed groups.
 -- in: coded (q1.., r_q1.., others), keys [(alias, size, column, level, codes)], numbers, gone
 -- out: g, q1.., r_q1.., others    grain: row
 with keyed as (

@@ -1,5 +1,5 @@
--- The source as it is published where a person may have several values: what a row says again is left out.
--- A person has one line for each value (`set`) or each occurrence of one, and one line in all when there is none.
+-- The source as it is published where a person may have several values: repeated rows are left out.
+-- A person has one line for each value (`set`) or each occurrence of one, and a single line if they have no value.
 -- in: source, columns, identifier, sensitive (or none), repeats (occurrences stay)    out: columns    grain: line
 with numbered as (
     select

@@ -1,4 +1,4 @@
--- Rows whose multiplicity is missing, negative or no whole number.
+-- Rows whose multiplicity is missing, negative or not a whole number.
 -- in: source, counted (a column of the user)    out: n_rows    grain: one row
 with numbered as (
     select {{ privacy_sql.number(adapter.quote(counted)) }} as number

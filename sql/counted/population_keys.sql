@@ -1,4 +1,4 @@
--- Which code of a published key stands for each value of the population: the code of the same label.
+-- The code of a published key for each value of the population: that of the same label.
 -- in: theirs, ours: (code, value) at level 0, else (code, l1..lH); codes (code, c1..cH) of ours, level
 -- out: code (of the population), k (of the table)    grain: value
 select distinct

@@ -1,6 +1,6 @@
 -- What is in one column, in counts: how many values it has, and what they look like.
 -- in: source, column, value and words (what the steps call a value and its text)    grain: one row
--- out: n_rows, n_nulls, n_single (values of one row), n_top (rows of the commonest), n_values, n_numbers (of the values),
+-- out: n_rows, n_nulls, n_single (values of one row), n_top (rows of the most common), n_values, n_numbers (of the values),
 --      n_whole, n_dates, n_other_dates (in another order than year, month, day), n_commas (numbers with a decimal comma),
 --      n_phrases (of four words or more), low, high (of numbers), shortest, longest (of texts)
 {% set comma -%}
@@ -30,7 +30,7 @@ looked_at as (
         value,
         words,
         number,
-        -- no number is a date or has a decimal comma, so most values need no second look
+        -- numbers are neither dates nor have a decimal comma, so most values need no second test
         case
             when value is null or number is not null then 0
             when {{ privacy_sql.recode_date(words, 'day') }} is not null then 1

@@ -1,4 +1,4 @@
--- People whose rows do not agree on who they are: they would lie in several groups.
+-- People whose rows differ in these columns: they would be in several groups.
 -- in: source, identifier, columns    out: n_people    grain: one row
 with placed as (
     select

@@ -1,4 +1,4 @@
--- How many rows a counted relation stands for, and how long it is.
+-- How many rows a counted relation represents, and how many it has.
 -- in: counted (n_rows)    out: n_rows, n_combinations    grain: one row
 select
     cast(coalesce(sum(n_rows), 0) as bigint) as n_rows,

@@ -1,4 +1,4 @@
--- Values the hierarchy does not know.
+-- Values missing from the hierarchy.
 -- in: levels (code, n_rows, l1..lH)    out: n_values, n_rows    grain: one row
 select
     cast(count(*) as bigint) as n_values,

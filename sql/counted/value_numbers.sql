@@ -1,5 +1,5 @@
--- The values of a column as numbers, and how long they are written.
--- in: values (code, value), value    out: code, number (0 where it is none), is_number, length    grain: value
+-- The values of a column as numbers, and the length of their text.
+-- in: values (code, value), value    out: code, number (0 if not a number), is_number, length    grain: value
 select
     v.code,
     coalesce({{ privacy_sql.number(value) }}, cast(0 as double)) as number,

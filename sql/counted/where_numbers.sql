@@ -1,4 +1,4 @@
--- How many values of the text columns that a condition compares with numbers are no numbers.
+-- How many values are not numbers, in the text columns that a condition compares with numbers.
 -- in: source, columns    out: n1, n2, .. (one per column)    grain: one row
 select
     {% for column in columns %}

@@ -1,4 +1,4 @@
--- How often the commonest watched value occurs in the groups.
+-- How often the most common watched value occurs in the groups.
 -- in: histogram (g, s, n_rows), groups (g, n_people), values (code, value), watched (value) or none
 -- out: n_people, n_top, n_found (watched values that occur), n_groups, g (one such group)
 -- grain: size and count (and group, by_group)

@@ -1,4 +1,4 @@
--- How many people of each kind are in each group: what the adversary sets her prior beliefs against.
+-- How many people of each kind are in each group: with the prior beliefs, this gives the adversary's posterior ones.
 -- in: candidate (g, q1.., n_rows), combinations (c, q1..)    out: g, c, n_people    grain: group, combination
 select
     candidate.g,

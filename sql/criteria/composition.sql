@@ -1,4 +1,4 @@
--- How many people are left with how many possible values, after all releases that know them are taken together.
+-- How many people are left with how many possible values, from all releases that have a group for them.
 -- in: outcomes (n_people, prior_1.., posterior, fewest), priors
 -- out: fewest (NULL: in no release), everywhere (in every release), shared (in several), contradicted, people
 --     grain: one of each

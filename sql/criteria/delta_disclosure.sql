@@ -1,4 +1,4 @@
--- How the sensitive values of a group differ in frequency from the whole table, both ways.
+-- How the frequencies of sensitive values in a group differ from those in the whole table, both ways.
 -- in: histogram (g, s, n_rows), groups (g, n_people), overall (s, n_rows)
 -- out: n_rows (0 where a group lacks a value of the table), n_people, n_overall, n_all, g
 -- grain: the highest and the lowest count for each size of group and overall count (every count, by_group)

@@ -1,4 +1,4 @@
--- How many households the people of the groups are of, and how many people are of the largest.
+-- From how many households the people of each group are, and how many are from the largest.
 -- in: households (g, s, n_rows)
 -- out: n_households, n_people, n_largest, n_groups, g (one such group)    grain: kind of group (and group, by_group)
 with measured as (

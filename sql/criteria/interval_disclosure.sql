@@ -117,7 +117,7 @@ wanted as (
         b.n_people
     from bounded as b
     cross join best
-    -- what rounding takes from a quotient is far less
+    -- rounding changes a quotient by far less
     where cast(b.most_near as double) / cast(b.n_people as double) >= best.share * cast('0.999999' as double)
 ),
 {% endif %}

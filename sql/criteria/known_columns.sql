@@ -1,4 +1,4 @@
--- How many people share the labels of each set of columns, and how often the commonest value occurs among them.
+-- How many people share the labels of each set of columns, and how often the most common value occurs among them.
 -- in: counted (g, k1.., s where a share is asked, n_rows), sets [(number, columns, k, share a little lower)],
 --     of_values: whether a share is asked, below: whether groups are named
 -- out: set_number, n_people, n_top (0 where no share is asked), n_groups    grain: set and size

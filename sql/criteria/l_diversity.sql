@@ -121,7 +121,7 @@ wanted as (
     where m.entropy <= e.least
     union
     select
-        -- uniform groups are as varied as they have values: one of each kind is enough
+        -- the diversity of uniform groups is their number of values: one of each kind is enough
         min(g) as g
     from measured
     where

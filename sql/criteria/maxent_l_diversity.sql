@@ -64,7 +64,7 @@ summed as (
         cast(sum(expected) as double) as total,
         {% if kind == "relaxed" %}
         {% if joined | length == 1 and whole_share %}
-        -- whole numbers on both sides, so that a tie is one
+        -- whole numbers on both sides, so that ties are exact
         cast(sum(case when expected * {{ whole_share[1] }} >= least then 1 else 0 end) as double) as n_sure,
         cast(sum(case when expected * {{ whole_share[1] }} >= least then 1 else 0 end) as double) as n_near,
         {% else %}

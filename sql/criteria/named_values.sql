@@ -1,4 +1,4 @@
--- The code of each sensitive value somebody names.
+-- The code of each named sensitive value.
 -- in: values (code, value), named (position, name)    out: position, code    grain: named value
 select
     named.position,

@@ -4,14 +4,14 @@
 --     plan (s, skyline) or none, case_name, lengths [(values ruled out, [(place, weight)])],
 --     shifts [(people known, name)], n_codes (more than any code of a value),
 --     rounding (more than the logarithms can be wrong)
--- out: s, point, g, n_people, n_holders, place, n_rows (of the value at that place), own (1: it is the value asked about)
+-- out: s, point, g, n_people, n_holders, place, n_rows (of the value at that place), own (1: it is the value in question)
 -- grain: value, point, group, place
 -- Logarithms of zero are -1e9. Integers decide in Python; here rounding may only keep a group too many.
 {% set deepest = lengths | length %}
 {% set shallow = case_name != "set" and deepest == 1 and lengths[0][0] == 1 %}
 with
 {% if shallow %}
--- the two largest counts of a group without sorting: the largest, told from equal ones by its code, then the next
+-- the two largest counts of a group without sorting: the largest, ties broken by code, then the next
 commonest as (
     select
         g,
@@ -51,7 +51,7 @@ ranked as (
         on h.g = p.g
     {% endif %}
 ),
--- the commonest values of a group together, one with more in case the value asked about is among them
+-- the sum of the most common values of a group, one with an extra value in case the value in question is among them
 tops as (
     select
         {% for length, weights in lengths %}
@@ -112,7 +112,7 @@ held as (
         on h.g = t.g
     {% endif %}
 ),
--- of groups with as many people and holders the one that loses most to the values ruled out is worst
+-- of groups with the same number of people and holders, the one that loses most to the ruled-out values is worst
 kinds as (
     select
         s,
@@ -146,7 +146,7 @@ asked as (
     cast('-1e9' as double)
 {%- endset %}
 -- the chance that a family has nobody with the value depends on two counts only, so it is computed once for
--- each: with nobody of that group known, with all who are known, and with the target besides
+-- each: with nobody of that group known, with all known people in it, and with the target besides
 steps as (
     {% for known, name in shifts %}
     select distinct
@@ -317,7 +317,7 @@ factors as (
         o.odds_known,
         c.chance_none,
         c.chance_known,
-        -- what is certain is alike, however large the other factor
+        -- certainty is the same however large the other factor is
         case
             when o.odds_known + c.chance_more <= cast('-1e8' as double) then {{ missing }}
             else o.odds_known + c.chance_more
@@ -376,7 +376,7 @@ compared as (
             f.s = m.s
             and f.point = m.point
 ),
--- where nothing is certain, the kinds that attain a term which is least; without a family one group is enough
+-- where nothing is certain, the kinds that attain a least term; without a family one group is enough
 attained as (
     select
         s,
@@ -405,7 +405,7 @@ attained as (
             )
         )
 ),
--- all certain kinds are alike; the one with fewest people to learn about is enough
+-- all certain kinds are equal; the one with the fewest people to know about is enough
 placed as (
     select
         s,

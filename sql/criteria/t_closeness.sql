@@ -5,7 +5,7 @@
 -- out: n_people, n_all, scale, difference (NULL where it may outgrow a bigint), far (the distance as a double),
 --      n_stray (values that are no numbers, when ordered), n_blurred (numbers a double cannot tell apart), g
 -- grain: the farthest group of each size (every group, by_group)
--- NULLS FIRST is said where nothing is NULL, because BigQuery knows no other order there.
+-- NULLS FIRST is written where nothing is NULL, because BigQuery has no other order there.
 {% macro fitting() %}
 fitting as (
     select
@@ -41,7 +41,7 @@ stray as (
     select cast(sum(case when number is null then 1 else 0 end) as bigint) as n_stray
     from numbered
 ),
--- 9007199254740993 and 9007199254740992 are one double, so they would share a place that is not theirs
+-- 9007199254740993 and 9007199254740992 are one double, so they would wrongly share a place
 alike as (
     select
         cast(count(*) as bigint) as n_values,
@@ -115,7 +115,7 @@ shown as (
         h.g,
         p.place
 ),
--- between two places that a group shows, its own cumulated count stands still
+-- between two places that a group shows, its own cumulative count is constant
 steps as (
     select
         g,
@@ -146,7 +146,7 @@ pieces as (
         on t.g = p.g
     cross join ends as e
 ),
--- the table's cumulated share overtakes the group's once in each piece: sorting both together shows where
+-- the table's cumulative share overtakes the group's once in each piece: sorting both together shows where
 sorted as (
     select
         cast(c.upto as double) / cast(t.n_all as double) as share,
@@ -318,7 +318,7 @@ farthest as (
         far
     from measured
     {% else %}
-    -- most groups are small and alike, so few are put in order
+    -- most groups are small and equal, so few have to be sorted
     select
         g,
         n_people,

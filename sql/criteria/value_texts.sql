@@ -1,4 +1,4 @@
--- Every sensitive value as its text, whatever type it has, and its code: a number is the one its text says.
+-- Every sensitive value as text, whatever its type, and its code: a number is what its text says.
 -- in: values (code, value)    out: code, value    grain: sensitive value
 select
     code,

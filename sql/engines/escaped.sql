@@ -1,5 +1,5 @@
 -- Rows as they are written to CSV: an apostrophe before cells that a spreadsheet would take for formulas, and before
--- apostrophes in front of such a cell, so that every written cell stands for one value.
+-- apostrophes in front of such a cell, so that every written cell means exactly one value.
 -- in: relation, columns [(name, name as written, whether it may hold such cells)], formula, quoted
 -- out: the same columns under their written names    grain: row
 select

@@ -1,4 +1,4 @@
--- What was meant by rows that were written with an apostrophe before cells that a spreadsheet would run.
+-- The original values of rows that were written with an apostrophe before cells that a spreadsheet would run.
 -- in: relation, columns [(name, name that was meant)], formula, quoted
 -- out: the same columns under the names that were meant    grain: row
 select

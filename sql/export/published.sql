@@ -1,4 +1,4 @@
--- What is published: every quasi-identifier at its level, the other columns as they are, without the groups that fail.
+-- What is published: every quasi-identifier at its level, the other columns unchanged, without the groups that fail.
 -- The order is that of the published texts, so it says nothing about the order of the source.
 -- in: source, shown [(name, level, recipe)], condition, keys, sensitive, leave_out [(requirement, parameters)], group
 -- out: the shown columns    grain: row

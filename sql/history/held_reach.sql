@@ -1,4 +1,4 @@
--- How far each box reaches along one column, NULL apart: its least and largest number, value and node at each level.
+-- How far each box reaches along one column, without NULL: its least and largest number, value and node at each level.
 -- in: members (g, column), readable (code, exact, number), codes (code, c0..) or none, height
 -- out: g, with_null, with_empty, n_words, lo, hi, lo_code, hi_code, lo_1, hi_1..    grain: group
 select

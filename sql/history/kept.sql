@@ -1,4 +1,4 @@
--- A small table of ours under the names it is kept with.
+-- A small table of ours under the names in which it is stored.
 -- in: relation, columns [(internal name, name)]    out: the names    grain: as relation
 select
     {% for inside, name in columns %}

@@ -1,4 +1,4 @@
--- How many combinations each of the choices has that were counted together.
+-- How many combinations each choice has, for choices that were counted together.
 -- in: counted (choice)    out: choice, n_combinations    grain: choice
 select
     choice,

@@ -1,4 +1,4 @@
--- Combinations counted at finer levels, counted again at coarser ones: several choices in one statement.
+-- Counts at finer levels summed up to coarser ones: several choices in one statement.
 -- in: choices [(counted (the finer columns, s, n_rows), steps [(alias, column, level, codes, only)] codes none where
 --     the level stays, only the code of a level with one label, grouped (the other steps), sizes [(alias, size)],
 --     packed)], sensitive

@@ -1,4 +1,4 @@
--- The maximum-entropy table of published marginals: what they say together about every combination they show.
+-- The maximum-entropy table of published marginals: the expected count of every combination that they show together.
 -- in: parts [(relation, parent, shared names)] in the order of a junction tree, shown [(name, part)], count, total
 -- out: the published columns, expected (rows)    grain: combination with positive expected count
 select

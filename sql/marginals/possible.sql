@@ -1,5 +1,5 @@
--- The sensitive values that published marginals leave each combination of people: every marginal that shows values
--- counts somebody where they would lie. Where none shows any, everybody may have every value.
+-- The sensitive values that published marginals leave possible for each combination of people: those with a count in the
+-- person's cell of every marginal that shows values. Where none shows any, everybody may have every value.
 -- in: everybody (g, q1.., columns), parts [(marginal (columns, s), columns)], values (s) of the whole table, codes (q1..)
 -- out: g, q1.., s, n_rows (1)    grain: combination of people, value
 select

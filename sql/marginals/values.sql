@@ -1,4 +1,4 @@
--- The distinct values of a column that stands as it is.
+-- The distinct values of a column that is published unchanged.
 -- in: dictionary (code, value)    out: l0, c0    grain: value
 select
     value as l0,

@@ -1,4 +1,4 @@
--- The published rows where a row is told by its group and its sensitive value, alike ones counted together.
+-- The published rows where group and sensitive value determine a row; equal rows are counted together.
 -- The order is that of the published values, so it says nothing about the order of the source.
 -- in: histogram (g, s, n_rows), places (g, place, columns), values (code, value), shown [(name, alias)], counted (a name that
 -- no column has)    out: the shown columns, counted    grain: group, sensitive value

@@ -1,5 +1,5 @@
--- Every row's bucket: rows are dealt out value by value, like cards, so that no bucket gets a value twice as long as
--- no value occurs more often than there are buckets. Inside a value a secret key decides the order.
+-- Every row's bucket: rows are dealt out value by value, like cards, so that no bucket gets a value twice unless the value
+-- occurs more often than there are buckets. Within a value a secret key decides the order.
 -- in: coded (q1.., r_q1.., s, others), codes [q1..], values (code, value), others, secret (key), buckets
 -- out: g, value_code, codes, r_q1.., others    grain: row
 with valued as (

@@ -1,4 +1,4 @@
--- How many rows there are, and how many hold the commonest sensitive value.
+-- How many rows there are, and how many have the most common sensitive value.
 -- in: values (code, value, n_rows)    out: n_rows, n_top    grain: one row
 select
     cast(sum(n_rows) as bigint) as n_rows,

@@ -1,4 +1,4 @@
--- What is published of each box along every quasi-identifier, and where it stands in the order of that.
+-- What is published of each box for every quasi-identifier, and its place in the order of these labels.
 -- in: labels (g, label_q1..), columns (q1..), numbered: boxes are published with their numbers
 -- out: g, columns, place    grain: box
 select

@@ -1,5 +1,5 @@
--- The published rows of a bucketization: who is in which group, and the group's sensitive values in an order that
--- only a secret key explains. Equal values are interchangeable, so each occurrence is shuffled on its own.
+-- The published rows of a bucketization: who is in which group, and the group's sensitive values in an order that depends
+-- on a secret key. Equal values are interchangeable, so each occurrence is shuffled separately.
 -- in: rows (g, q1.., r_q1.., s, others), shown as in generalise, secret (key); apart: without the sensitive values
 -- out: group_id, the shown columns    grain: row
 with people as (

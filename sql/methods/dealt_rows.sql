@@ -1,4 +1,4 @@
--- The source rows with the number of the group each is dealt to: within a line the first rows to its first group.
+-- The source rows with the number of the group that each is dealt to: the first rows of a line to its first group.
 -- in: coded (q1.., r_q1.., s, others), columns (q1..), shares (q1.., s, k1, first_row, last_row), values of s, others
 -- out: g, q1.., r_q1.., others    grain: row
 with numbered as (

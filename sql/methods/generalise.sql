@@ -1,4 +1,4 @@
--- The published rows: every quasi-identifier at its level, the other columns as they are.
+-- The published rows: every quasi-identifier at its level, the other columns unchanged.
 -- The order is that of the published values, so it says nothing about the order of the source. Groups are put in order
 -- before their rows, which are then compared by one number.
 -- in: rows (g, q1.., r_q1.., others), places (g, place), shown [(name, alias, level, levels)]

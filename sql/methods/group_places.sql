@@ -1,4 +1,4 @@
--- Where each group stands when groups are in the order of what is published of them, and what that is.
+-- The published labels of each group, and its place in their order.
 -- in: members (g, k1..), keys [(alias, column, level, levels (code, l1..lH), dictionary (code, value))]
 -- out: g, the columns, place    grain: group
 with found as (

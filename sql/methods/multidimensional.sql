@@ -1,4 +1,4 @@
--- The published rows of a partition: what each box reaches along every quasi-identifier, the other columns as they are.
+-- The published rows of a partition: how far each box reaches along every quasi-identifier, the other columns unchanged.
 -- Boxes were put in order before the rows, so a row is joined and compared once, not for every column.
 -- The order is that of the published values, so it says nothing about the order of the source.
 -- in: rows (g, q1.., others), places (g, aliases, place), shown [(name, alias, labelled)], group_id

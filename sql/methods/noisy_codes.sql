@@ -1,4 +1,4 @@
--- The place of each value of a column in its public domain; values outside it have none.
+-- The place of each value of a column in its public domain; values outside the domain have no place.
 -- in: labels (code, label), domain (place, label)    out: code, place    grain: value
 select
     l.code,

@@ -1,4 +1,4 @@
--- The values of a column in the order of their labels, from the coarsest level down: near values are alike.
+-- The values of a column in the order of their labels, from the coarsest level down, so that similar values are neighbours.
 -- in: levels (code, l0..lH), height    out: code, place    grain: value
 select
     code,

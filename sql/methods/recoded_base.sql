@@ -1,4 +1,4 @@
--- The base with the labels each combination is published under as key columns; what no round publishes is left out.
+-- The base with the published labels of each combination as key columns; combinations that no round publishes are left out.
 -- in: base (columns, n_rows), plan (round), places [(column, column of the plan)], labels [(alias, column, relation)],
 --     columns
 -- out: k1.., columns, n_rows    grain: as base

@@ -1,4 +1,4 @@
--- The numbers of a column's labels, to name them again.
+-- The labels of a column by number.
 -- in: labels (id, label)    out: code, value, n_rows (of the table of labels)    grain: label
 select
     id as code,

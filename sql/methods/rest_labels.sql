@@ -1,4 +1,4 @@
--- The labels of a column with the rows that are left of each raw value, none of them dropped.
+-- The labels of a column with the remaining rows of each raw value; values without rows stay.
 -- in: levels (code, n_rows, labels), counted (column, n_rows), column, labels    out: code, n_rows, labels    grain: value
 with left_over as (
     select

@@ -1,4 +1,4 @@
--- Columns of a source as small numbers, one row for each of its rows; a missing value is 0.
+-- Columns of a source as small numbers, row by row; a missing value is 0.
 -- in: source, columns [(name, alias)]    out: the aliases, n_rows    grain: row
 with
 {% for name, alias in columns %}

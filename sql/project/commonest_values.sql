@@ -1,4 +1,4 @@
--- The commonest values of a column, for a private file of the person who runs the project.
+-- The most common values of a column, for a private file of the person who runs the project.
 -- in: dictionary (code, value, n_rows), most    out: value    grain: value
 with ordered as (
     select

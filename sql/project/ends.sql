@@ -1,4 +1,4 @@
--- Where a column begins and ends when the few people beyond are left out: a number, or the year of a date.
+-- The smallest and largest number (or year) of a column, ignoring a few people at either end.
 -- in: source, column, value (what the steps call a value), dates, few (people)    out: low, high    grain: one row
 with found as (
     select

@@ -1,4 +1,4 @@
--- How many different beginnings the values of a column have, by how many characters are kept.
+-- How many different prefixes the values of a column have, by the number of characters kept.
 -- in: source, column, lengths [(name, characters)]    out: one count per length, under its name    grain: one row
 with found as (
     select distinct cast({{ adapter.quote(column) }} as varchar) as words

@@ -1,4 +1,4 @@
--- The values that hierarchies do not know, for a private file of the person who runs the project.
+-- The values missing from hierarchies, for a private file of the person who runs the project.
 -- in: columns [(name, levels (code, n_rows, l0..lH), height)]    out: column_name, value, n_rows    grain: value
 with found as (
     {% for name, levels, height in columns %}

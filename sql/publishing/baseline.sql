@@ -1,6 +1,6 @@
--- How sure a reader is who guesses the commonest value of every group.
+-- How sure a reader is who guesses the most common value of every group.
 -- in: histogram (g, s, n_rows), members (g, n_rows as people) where a person may have several values or none
--- out: n_people, n_top (people with the commonest value), n_groups    grain: groups alike in both
+-- out: n_people, n_top (people with the most common value), n_groups    grain: groups alike in both
 with tops as (
     select
         g,

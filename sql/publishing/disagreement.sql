@@ -1,4 +1,4 @@
--- How many cells of a separator two marginals count differently; none when one table is behind them.
+-- How many cells of a separator two marginals count differently; none if both come from one table.
 -- in: left, right (columns, n_rows), columns    out: n_cells    grain: one row
 with stacked as (
     select

@@ -1,5 +1,5 @@
--- Cells that a spreadsheet takes for formulas: text that begins with = + - @, a tab or a carriage return, and is no number.
--- in: relation, columns, formula, counted (the column that says how many rows a row stands for) or none
+-- Cells that a spreadsheet takes for formulas: text that begins with = + - @, a tab or a carriage return, unless it is a number.
+-- in: relation, columns, formula, counted (the column that says how many rows a row represents) or none
 -- out: n1.. in the order of the columns    grain: one row
 select
     {% for column in columns %}

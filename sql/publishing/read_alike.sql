@@ -1,4 +1,4 @@
--- Columns that hold both missing values and empty texts, which a CSV file does not tell apart.
+-- Columns that have both missing values and empty texts, which a CSV file writes the same way.
 -- in: relation, columns    out: n1.. in the order of the columns, 1 or 0    grain: one row
 select
     {% for column in columns %}

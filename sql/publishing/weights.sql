@@ -1,6 +1,6 @@
--- How many people of the population the people of each group stand for, by their weights.
+-- How many people of the population the people of each group represent, by their weights.
 -- in: histogram (g, s, n_rows) of weights in codes, values (code, value) of the weights, groups (g, n_people), value, most
--- out: n_people, standing_for, n_bad (people whose weight is missing, no number, below 1 or beyond all people),
+-- out: n_people, standing_for, n_bad (people whose weight is missing, not a number, below 1 or above the number of all people),
 --      n_apart (people counted with several weights or with none), n_groups    grain: groups alike in both
 with weights as (
     select
@@ -17,7 +17,7 @@ weighed as (
                 case when weights.weight >= 1 and weights.weight <= {{ most }} then histogram.n_rows * weights.weight end
             ) as double
         ) as standing_for,
-        -- what is no number is neither above nor below
+        -- a value that is not a number is neither above nor below
         cast(
             sum(case when weights.weight >= 1 and weights.weight <= {{ most }} then 0 else histogram.n_rows end)
             as bigint

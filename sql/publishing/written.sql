@@ -1,4 +1,4 @@
--- The rows as written, alike ones counted together: the only statement of an audit that reads every row.
+-- The rows as written, equal ones counted together: the only statement of an audit that reads every row.
 -- in: written, columns, counted (a name that no column has)    out: the columns, counted    grain: distinct row
 select
     {% for name in columns %}

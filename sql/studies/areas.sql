@@ -1,4 +1,4 @@
--- How many people live where three digits of a ZIP code lead, by a list that somebody brought.
+-- How many people live in the area of each three-digit ZIP code, by the user's list.
 -- in: listed (zip3, people), people (its column)    out: zip3, people (the fewest, where it says several)    grain: zip3
 select
     lpad(trim(cast(zip3 as varchar)), 3, '0') as zip3,

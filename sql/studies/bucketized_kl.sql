@@ -1,4 +1,4 @@
--- What permuting the sensitive values inside each group does to their distribution, in nats.
+-- How far permuting the sensitive values within each group changes their distribution, in nats.
 -- in: candidate (g, q1.., s, n_rows), histogram (g, s, n_rows), groups (g, n_people), columns    out: kl    grain: one row
 with alike as (
     select

@@ -1,4 +1,4 @@
--- The published rows as numbers to learn from: alike rows with alike classes are counted.
+-- The published rows as numbers to learn from; equal rows with equal classes are counted.
 -- in: published, features, target    out: f1.., class, n_rows    grain: published combination with its class
 with coded as (
     select

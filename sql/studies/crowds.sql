@@ -1,4 +1,4 @@
--- The groups that one more column makes, and how many people stand in small ones.
+-- How many groups one more column makes, and how many people are in small ones.
 -- in: groups (g, the columns as codes, n_rows), column, least
 -- out: n_groups, n_few (people in groups below least), n_done (groups that no column can split), n_done_few
 -- grain: one row

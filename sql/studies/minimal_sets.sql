@@ -1,4 +1,4 @@
--- Sets that leave a person alone, no part of which does so already.
+-- Sets of columns that single a person out, while no smaller part of the set does.
 -- in: unique (members, id), smaller (the same of sets with one column less), parts (members, part)
 -- out: members, id    grain: set and person
 with covered as (

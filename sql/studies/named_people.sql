@@ -1,4 +1,4 @@
--- The group of each person somebody names; nobody else's.
+-- The group of each named person, and nobody else's.
 -- in: source, identifier, named (position, name), columns [(name, alias, dictionary)], members (g, the aliases)
 -- out: position, g    grain: named person
 with found as (

@@ -1,4 +1,4 @@
--- Groups cut by one more column, each with a number, but for those that no column can split.
+-- Groups cut by one more column, each with a number, without those that no column can split.
 -- in: groups (g, the columns as codes, n_rows), column, others    out: g, the other columns, n_rows
 with numbered as (
     select

@@ -1,4 +1,4 @@
--- INTERNAL: some people of some groups, with what they have; nobody else's.
+-- INTERNAL: some people of some groups, with their values, and nobody else's.
 -- in: source, identifier, columns [(name, alias, dictionary)], members (g, the aliases), value (name, dictionary),
 -- groups, wanted (the value in question), ruled_out (other values), most
 -- out: person, g, kind, value    grain: one of the first `most` people of a group and kind

@@ -1,4 +1,4 @@
--- How many people each set of columns is a minimal unique set of.
+-- For how many people each set of columns is a minimal unique set.
 -- in: minimal (members, id)    out: members, n_people    grain: set
 select
     members,

@@ -1,4 +1,4 @@
--- The counts a reader expects of a release whose sensitive values are permuted inside each group.
+-- The counts that a reader expects in a release whose sensitive values are permuted within each group.
 -- in: candidate (g, q1.., s, n_rows), histogram (g, s, n_rows), groups (g, n_people), columns [(column, alias)]
 -- out: aliases of the columns, s, n_rows    grain: group, combination of its people, value of the group
 with alike as (

@@ -1,4 +1,4 @@
--- What the values of one column look like: how many of them, and rows that have one, fit each of several patterns.
+-- What the values of one column look like: how many values, and how many rows, fit each of several patterns.
 -- in: source, column, as_text (whether it is no text, number or date), person (the column that says whose row it is) or
 --     none, patterns [(alias, pattern, by_digit)], areas (zip3, people) or none, three_digits (their pattern), least
 --     (people of one), typed and read_as (signs, and as what they are read), words, total, eleven (names)
@@ -37,7 +37,7 @@ coded as (
         words,
         n_people,
         n_rows,
-        -- the letters of a vehicle's number as the digits it is checked by
+        -- the letters of a vehicle identification number as the digits of its check sum
         translate(words, 'abcdefghjklmnprstuvwxyz', '12345678123457923456789') as digits
     from written
 ),
@@ -59,7 +59,7 @@ looked_at as (
         case
             when
                 {{ privacy_sql.matches(words, three_digits) }}
-                -- what stands for all small areas together
+                -- the code that replaces all small areas
                 and lpad(substring(words, 1, 3), 3, '0') <> '000'
                 and coalesce(areas.people, 0) < {{ least }}
                 then 1

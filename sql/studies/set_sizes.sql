@@ -1,4 +1,4 @@
--- How far sets of columns tell people apart. A set is the sum of its columns' bits; a code is never NULL.
+-- How well sets of columns distinguish people. A set is the sum of its columns' bits; a code is never NULL.
 -- in: counted (id, the columns as codes, n_rows), columns [(column, bit)], sets [[column]]
 -- out: members (of the set), n_groups, n_unique (of one person), n_pairs (ordered, who share a group)    grain: set
 with groups as (

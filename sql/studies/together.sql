@@ -1,4 +1,4 @@
--- Sets of columns and the people alone in them, from several relations.
+-- Sets of columns and the people they single out, from several relations.
 -- in: pieces (members, id)    out: members, id
 {% for piece in pieces %}
 select

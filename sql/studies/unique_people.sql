@@ -1,4 +1,4 @@
--- The people whom sets of columns leave alone. A set is the sum of its columns' bits; a code is never NULL.
+-- The people whom sets of columns single out. A set is the sum of its columns' bits; a code is never NULL.
 -- in: counted (id, the columns as codes, n_rows), columns [(column, bit)], sets [[column]]
 -- out: members (of the set), id    grain: set and person alone in it
 select

@@ -1,4 +1,4 @@
--- How many groups each further column makes beside those that are chosen already.
+-- How many groups there are with each further column, beside the columns already chosen.
 -- in: groups (g, the columns as codes, n_rows), columns [(column, how many codes it has)]    grain: one row
 -- out: one count per column, under its name
 select

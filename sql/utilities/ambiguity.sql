@@ -1,4 +1,4 @@
--- How many raw combinations all published rows could have been, added up.
+-- How many raw combinations each published row could have had, added up.
 -- in: published (k1.., n_rows as people), leaves [(alias, relation (code, n_leaves))]    out: possible    grain: one row
 select
     cast(

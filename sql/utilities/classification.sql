@@ -1,4 +1,4 @@
--- The published rows, and those that hold the commonest sensitive value of their group.
+-- The published rows, and those with the most common sensitive value of their group.
 -- in: histogram (g, s, n_rows) of what is published, a value maybe in several rows    out: n_rows, n_top    grain: one row
 with held as (
     select

@@ -1,4 +1,4 @@
--- The published labels and classes as numbers to learn from: alike rows are counted.
+-- The published labels and classes as numbers to learn from; equal rows are counted.
 -- in: histogram (k1.., s, n_rows) of what is published, aliases    out: k1.., class, n_rows    grain: labels, class
 select
     {% for alias in aliases %}

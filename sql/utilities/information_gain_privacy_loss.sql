@@ -1,4 +1,4 @@
--- What groups, values and both together tell: sums of n * ln(n), and the smallest group.
+-- The information in groups, values and both together: sums of n * ln(n), and the smallest group.
 -- in: histogram (g, s, n_rows) and published (g, n_rows as people) of what is published
 -- out: n_rows, by_value, by_group, by_both, smallest    grain: one row
 with both_counted as (

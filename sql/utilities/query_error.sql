@@ -1,4 +1,4 @@
--- The answers of counting queries from counts: every row by the share of its label that each query asks for.
+-- The answers of counting queries from counts: every row counts with the share of its label that a query includes.
 -- in: counted (columns, s, n_rows), shares [(column, relation (query, code, share))], wanted (query, code)
 -- out: query, answer    grain: query that meets any row
 with told as (
