@@ -60,16 +60,16 @@ def between(earlier: Manifest | None, now: Manifest) -> list[str]:
 
 def _differences(earlier: Manifest, now: Manifest) -> Iterator[str]:
     if earlier["rows_out"] != now["rows_out"]:
-        yield f"{count(now['rows_out'])} rows, then {count(earlier['rows_out'])}"
+        yield f"{count(now['rows_out'])} rows now, {count(earlier['rows_out'])} before"
     was, is_ = ({each["name"] for each in content["columns"]} for content in (earlier, now))
     yield from _named("published now", is_ - was)
     yield from _named("no longer published", was - is_)
     if earlier["method"] != now["method"]:
-        yield f"by {now['method']}, then by {earlier['method']}"
+        yield f"by {now['method']} now, by {earlier['method']} before"
     before, after = _levels(earlier), _levels(now)
     for name in sorted(before.keys() & after.keys()):
         if before[name] != after[name]:
-            yield f"{name} {after[name]}, then {before[name]}"
+            yield f"{name} {after[name]} now, {before[name]} before"
     asked, asks = ({v["requirement"] for v in content["verdicts"]} for content in (earlier, now))
     yield from _named("required now", asks - asked)
     yield from _named("no longer required", asked - asks)

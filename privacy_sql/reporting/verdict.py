@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from privacy_sql import registry
+from privacy_sql.reporting import audience
 from privacy_sql.reporting.records import Record
-from privacy_sql.reporting.sections import Material, Section
+from privacy_sql.reporting.sections import Material, Section, intersection, options
+from privacy_sql.reporting.sections import people as people_section
 from privacy_sql.reporting.sections.glance import knowing
 from privacy_sql.reporting.sections.options import best, in_bands, one_change
 from privacy_sql.reporting.sections.readers import ABOUT_FACTS, keys
@@ -27,9 +29,10 @@ class Words:
     fix_title: str
     errors: Sequence[str]
     warnings: Sequence[str]
-    reach: Sequence[str]  # what the strongest readers find and guess, with no fact more
+    reach: Sequence[str]  # what the strongest readers find and guess without further facts
     weak: Sequence[str]  # why limits that hold promise little
     not_asked: Sequence[tuple[str, str]]  # what was not looked at, and how to look
+    not_told: Sequence[tuple[str, str]]  # what a public report keeps to itself, and why
     refused: bool
 
     @property
@@ -43,6 +46,11 @@ class Words:
         return {"good": "✔", "weak": "▲", "bad": "✖"}[self.tone]
 
 
+# why a public report does not tell what was measured
+PRIVATE = {
+    *(audience.UNTOLD, audience.SEVERAL, audience.FEW),
+    *(people_section.FEW, intersection.FEW, options.PUBLIC),
+}
 REFUSED = "Do not release: it does not meet the limits that were set"
 WEAK = "Meets the limits that were set, and they are weak"
 SAFE = "Safe against the adversaries named here"
@@ -64,6 +72,7 @@ def in_words(material: Material, sections: Sequence[Section] = ()) -> Words:
         no_limit = [
             ("No limit was set for facts about others", "Require ck_safety(c=…, k=…) or a privacy_skyline.")
         ]
+    empty = [(part.title, part.missing) for part in sections if part.missing]
     signs = material.internal and material.published
     against = (
         f"Can be signed, against {knowing(material)}" if signs and material.run.get("baseline") else SAFE
@@ -84,7 +93,8 @@ def in_words(material: Material, sections: Sequence[Section] = ()) -> Words:
         warnings=material.run.get("warnings", []),
         reach=list(_reach(material)),
         weak=weak,
-        not_asked=[*no_limit, *((part.title, part.missing) for part in sections if part.missing)],
+        not_asked=[*no_limit, *((title, how) for title, how in empty if how not in PRIVATE)],
+        not_told=[(title, why) for title, why in empty if why in PRIVATE],
         refused=not material.safe,
     )
 
@@ -101,7 +111,8 @@ def _fix(material: Material) -> tuple[str, str]:
         reader = found["as_published"]
         alone, certain = reader["alone"], reader["certain"]
         found_alone = f"{people(alone) if alone else 'nobody'} can be found alone"
-        sure = f", and the {material.guessed} of {people(certain) if certain else 'nobody'} is certain"
+        whose = f"the {material.guessed} of {people(certain)}" if certain else f"nobody's {material.guessed}"
+        sure = f", and {whose} is certain"
         told = found_alone + ("" if certain is None else sure)
         without = f"leave out {' and '.join(columns)}. Every requirement still holds, {told}."
         return "The fix:", f"{without} {in_bands(material)}".strip()
@@ -123,7 +134,7 @@ def _weak(material: Material) -> Iterator[str]:
     if reader["worst_guess"] is not None and Fraction(reader["worst_guess"]) > NEARLY_CERTAIN:
         sure = reader["people_above"]["0.95"]
         told = f"more than 95 % sure of {people(sure)}" if isinstance(sure, int) else "more than 95 % sure"
-        yield f"Anybody who knows who is in which group is {told}, with no fact more."
+        yield f"Anybody who knows who is in which group is {told}, and needs no further fact."
     if found and "all" in found["known"] and found["known"]["all"]["alone"]:
         also = ", ".join(declared.get("columns", ())) or "the columns published as they are"
         yield f"Whoever also knows {also} {_guesses(found['known']['all'], material.guessed)}"
@@ -179,4 +190,4 @@ def _guesses(reader: Record, sensitive: str) -> str:
     if reader["certain"]:
         return f"{finds}, and is certain of the {sensitive} of {people(reader['certain'])}."
     worst = percent(float(Fraction(reader["worst_guess"])))
-    return f"{finds}, and guesses the {sensitive} of nobody right more than {worst} of the time."
+    return f"{finds}, and guesses nobody's {sensitive} right more than {worst} of the time."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -83,6 +83,15 @@ def people(number: int | None) -> str:
     return number_of(number, "person", "people")
 
 
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> listed(["age"]), listed(["age", "sex", "zip"])
+    ('age', 'age, sex and zip')
+    """
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+
+
 def percent(share: float | None) -> str:
     """A share in percent; never rounded to 0 or 100 unless it is.
 
@@ -115,10 +124,10 @@ def number(value: float | None) -> str:
     """A number that is neither a count nor a share: four digits.
 
     >>> number(0.294622), number(1234567.0), number(None)
-    ('0.2946', '1,234,567', 'without bound')
+    ('0.2946', '1,234,567', 'unbounded')
     """
     if value is None:
-        return "without bound"
+        return "unbounded"
     return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 10_000 else shown(float(value))
 
 

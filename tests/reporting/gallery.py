@@ -23,7 +23,6 @@ FOLDER = ROOT / "docs" / "gallery"
 WIDE, NARROW = 1280, 390
 EDGE = 14  # around what is shown
 COLOURS = 160  # a page is few colours; more would make the pictures large
-TALL = 3400  # of a page at the width of a phone, what follows is the annex
 DOTS = 75  # to the inch, of printed sheets
 
 
@@ -60,7 +59,7 @@ def pages(folder: Path) -> dict[str, Path]:
     return made
 
 
-def picture(driver: Any, element: str, height: int | None = None) -> Image.Image:
+def picture(driver: Any, element: str) -> Image.Image:
     """One part of the page at hand."""
     box = driver.execute_script(
         "const b = document.querySelector(arguments[0]).getBoundingClientRect();"
@@ -68,7 +67,7 @@ def picture(driver: Any, element: str, height: int | None = None) -> Image.Image
         element,
     )
     box = {"x": max(0, box["x"] - EDGE), "y": max(0, box["y"] - EDGE), "width": box["width"] + 2 * EDGE,
-           "height": min(box["height"], height or box["height"]) + 2 * EDGE}  # fmt: skip
+           "height": box["height"] + 2 * EDGE}  # fmt: skip
     asked = {"captureBeyondViewport": True, "clip": {**box, "scale": 1}}
     taken = driver.execute_cdp_cmd("Page.captureScreenshot", asked)
     return Image.open(io.BytesIO(base64.b64decode(taken["data"])))
@@ -91,38 +90,42 @@ def dark(driver: Any, wanted: bool) -> None:
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": [chosen]})
 
 
+def on_paper(driver: Any, page: Path, size: str, place: Path) -> Image.Image:
+    """The two sheets that are signed, side by side, as they come out of the printer."""
+    opened(driver, page)
+    pdf = place / f"{page.stem}_{size}.pdf"
+    pdf.write_bytes(printed(driver, size))
+    told = ["pdftoppm", "-r", str(DOTS), "-png", "-l", "2", str(pdf), str(pdf.with_suffix(""))]
+    subprocess.run(told, check=True)
+    sheets = [Image.open(sheet) for sheet in sorted(place.glob(f"{pdf.stem}-*.png"))]
+    both = Image.new("RGB", (sum(s.width for s in sheets) + 20, sheets[0].height), "#8a94a2")
+    for number, sheet in enumerate(sheets):
+        both.paste(sheet, (number * (sheets[0].width + 20), 0))
+    return both
+
+
 def main() -> int:
     """Every picture of the gallery."""
     with tempfile.TemporaryDirectory() as place, browser() as driver:
         folder = Path(place) / "city_health_survey"
         made = pages(folder)
         for name, page in made.items():
+            for theme in ("light", "dark"):
+                dark(driver, theme == "dark")
+                ending = "" if theme == "light" else "_dark"
+                opened(driver, page, WIDE)
+                save(picture(driver, ".sheet.first"), f"{name}_decision{ending}")
+                save(picture(driver, ".sheet.second"), f"{name}_checked{ending}")
             dark(driver, False)
-            opened(driver, page, WIDE)
-            save(picture(driver, ".sheet.first"), f"{name}_decision")
-            if name != "unsafe":
-                save(picture(driver, ".sheet.second"), f"{name}_checked")
+            opened(driver, page, NARROW)
+            save(picture(driver, ".sheet.first"), f"{name}_decision_narrow")
+            save(picture(driver, ".sheet.second"), f"{name}_checked_narrow")
+            for size in PAPER if name == "safe" else ("a4",):
+                save(on_paper(driver, page, size, Path(place)), f"{name}_printed_{size}")
         opened(driver, made["safe"], WIDE)
         driver.execute_script("document.getElementById('skyline-grid').open = true")
         for part in ("worst_case", "disclosure", "skyline", "options", "risk", "divergence", "provenance"):
             save(picture(driver, f"#{part}"), part)
-        opened(driver, made["safe"], NARROW)
-        save(picture(driver, ".sheet.first", TALL), "narrow")
-        dark(driver, True)
-        opened(driver, made["safe"], WIDE)
-        save(picture(driver, ".sheet.first"), "dark")
-        dark(driver, False)
-        for size in PAPER:
-            pdf = Path(place) / f"{size}.pdf"
-            opened(driver, made["safe"])
-            pdf.write_bytes(printed(driver, size))
-            told = ["pdftoppm", "-r", str(DOTS), "-png", "-l", "2", str(pdf), str(Path(place) / size)]
-            subprocess.run(told, check=True)
-            sheets = [Image.open(sheet) for sheet in sorted(Path(place).glob(f"{size}-*.png"))]
-            both = Image.new("RGB", (sum(s.width for s in sheets) + 20, sheets[0].height), "#8a94a2")
-            for number, sheet in enumerate(sheets):
-                both.paste(sheet, (number * (sheets[0].width + 20), 0))
-            save(both, f"printed_{size}")
     return 0
 
 

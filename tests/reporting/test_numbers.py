@@ -319,7 +319,7 @@ def test_before_after_and_the_reader_are_about_the_same_of_several_sensitive_col
     assert tiles(page)["Guessed right"][0] == percent(float(max(right for _, _, right in after)))
     # nobody knows a column twice, and a guess is about one of them unless they are read as one
     assert f"guesses the most common {'illness and insured' if joint else 'illness or insured'}" in page
-    assert f"knows age, sex{'' if joint else ' and the other sensitive column'}<" in page
+    assert f"knows {'age and sex' if joint else 'age, sex and the other sensitive column'}<" in page
 
 
 def told(

@@ -52,10 +52,16 @@ def project(folder: Path, columns: int) -> Path:
         "signoff": {**SIGNED, "reasons": {"k_anonymity": "What the ministry asks for"}},
         "output": {"target": "out/people.csv"},
     }
-    content = {"version": "1", "name": "A survey with a long name", "releases": {"people": release}}
-    (folder / "privacy.yml").write_text(json.dumps(content), encoding="utf-8")
-    told = call("run", "--project", folder)
-    assert told.exit == 0, told.everything
+    before = {key: value for key, value in release.items() if key not in ("insensitive", "signoff")}
+    before |= {"drop": ["hours_of_work"], "require": {"k_anonymity": {"k": "4"}}}
+    # the page says what is different from the release before, and what a search found
+    for which in (before, release):
+        content = {"version": "1", "name": "A survey with a long name", "releases": {"people": which}}
+        (folder / "privacy.yml").write_text(json.dumps(content), encoding="utf-8")
+        told = call("run", "--overwrite", "--project", folder)
+        assert told.exit == 0, told.everything
+    if columns < 20:  # of more there are too many choices to measure
+        assert call("search", "--project", folder).exit == 0
     assert call("report", "--project", folder, "--audience", "internal").exit == 0
     return folder / "target" / "report" / "people.html"
 
@@ -90,6 +96,7 @@ def test_what_is_signed_is_two_sheets(driver: Any, page: Path, tmp_path: Path, p
     assert "1 of 2" in decision and f"The signature covers people.csv, SHA-256 {checksum[:8]}" in decision
     for told in (*SIGNED.values(), "Approve with conditions", "Not asked:", "What the ministry asks for"):
         assert told in decision, told
+    assert "Since the release before:" in decision and "The fix:" in decision
     assert "2 of 2" in checked and "4 of 4 requirements hold" in checked and "Detail kept" in checked
     assert "Annex" in annex and "2 of 2" not in annex and "What an analyst will notice" not in annex
     # sheets of two releases cannot be mixed

@@ -116,7 +116,10 @@ def test_only_the_scripts_of_the_page_may_run_and_nothing_may_load(pages: Path, 
     assert rules["default-src"] == "'none'" and "unsafe-eval" not in policy and "http" not in policy
     scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
     hashes = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts]
-    assert rules["script-src"] == (" ".join(f"'sha256-{digest}'" for digest in hashes) or "'none'")
+    assert rules.get("script-src", "") == " ".join(f"'sha256-{digest}'" for digest in hashes)
+    # a script only where there is a skyline to choose a value of; elsewhere the default forbids every one
+    assert rules["default-src"] == "'none'" and ("script-src" in rules) == ('id="skyline-value"' in text)
+    assert ("<script" in text) == ('id="skyline-value"' in text)
     assert not re.findall(r"<[^>]+ on\w+=", re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL))
 
 
@@ -127,6 +130,24 @@ def test_no_value_of_a_row_and_no_promise_without_an_adversary(pages: Path, reco
     assert not re.search(r"\banonymous\b|GDPR|compliant", said(pages / f"{name}.html"), re.IGNORECASE)
     for file in (records / "target" / "records").iterdir():
         assert SECRET not in file.read_text(encoding="utf-8")
+
+
+def test_a_page_without_a_skyline_has_no_script_and_allows_none(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"age": ["1", "2"] * 10, "ill": list("aabb") * 5, "drug": list("pqpqq") * 4})
+    for sensitive, scripts in ((["ill", "drug"], 0), ("ill", 1)):
+        with ps.connect() as engine:
+            table = ps.Table(frame, {"age": ps.KeepOrDrop()}, sensitive)
+            release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({"age": 1}))
+            for audience in ("internal", "public"):
+                text = ps.report(release, tmp_path / "page.html", audience=audience).read_text(
+                    encoding="utf-8"
+                )
+                policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)
+                assert policy and text.count("<script>") == scripts
+                assert ("script-src" in policy[1]) == bool(scripts)
+                assert html.unescape(policy[1]).startswith("default-src 'none'; ")
+                # it stands before everything that a browser could fetch or run
+                assert text.index("Content-Security-Policy") < text.index("<title>") < text.index("<style>")
 
 
 def test_every_criterion_asks_a_question_and_names_its_adversary() -> None:
@@ -381,7 +402,7 @@ def test_a_public_report_hides_counts_below_five(tmp_path: Path) -> None:
     assert "sizes" not in drawn(public)  # with the sum of all sizes, even masked ones would tell
     assert "from 3 people to 40 people" in said(internal) and "53 → 51" in said(internal)
     text = said(public)
-    assert "does not count fewer people than are required of a group" in text
+    assert "Some of these counts are of fewer people than a public report tells of" in text
     # two rows are missing: neither they nor the 53 they are missing from may be told
     assert "rows suppressed fewer than 5" in text and "53" not in text
     assert "PUBLIC." in text and "INTERNAL." in said(internal)

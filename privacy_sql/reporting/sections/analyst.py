@@ -13,7 +13,7 @@ def section(material: Material) -> Section:
     title, short = "What an analyst will notice", "Analysts"
     found = material.part("usefulness")
     if not found or not found["errors"]:
-        how = "The run measures it if a column is sensitive and each has one level, or values are permuted."
+        how = "A run measures this where every column has one level, or values are permuted."
         return Section("analyst", title, short, missing=material.why_not("usefulness", how))
     asked = [
         (" and ".join(e["columns"]), e["error"]) if e["columns"] else ("nothing else", e["error"])
@@ -21,10 +21,10 @@ def section(material: Material) -> Section:
     ]
     # the questions a page has room for; the table has all
     drawn = asked if len(asked) <= MOST_BARS else sorted(asked, key=lambda each: -each[1])[:MOST_BARS]
-    more = "" if drawn == asked else f" The {MOST_BARS} largest; the table has all."
+    more = "" if drawn == asked else f" Shown are the {MOST_BARS} largest errors; the table has all."
     chart = Chart(
         "errors",
-        f"Typical error of counts of people with one {material.sensitive}, by columns.{more}",
+        f"Typical error of a count of people with one {material.sensitive}, by what else is asked.{more}",
         Axis("typical error", 0, 1.2 * max(0.05, *(error for _, error in asked)), percent=True),
         Axis(""),
         bars=[

@@ -10,7 +10,7 @@ from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import Below, count, number_of, percent
 
-WHY = "It is counted if a run of this version publishes rows of one table."
+WHY = "A run counts this where it publishes rows of one table."
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def _tiles(material: Material) -> Iterator[Tile]:
                 "Guessed right",
                 percent(earlier) if earlier is not None else "",
                 percent(float(right)),
-                f"on average; who knows nobody: {percent(most[0] / most[1])}" if most else "on average",
+                f"on average; a reader: {percent(most[0] / most[1])}" if most else "on average",
                 (earlier, float(right)),
             )
     kept = (material.part("usefulness") or {}).get("kept")

@@ -7,7 +7,7 @@ from privacy_sql.reporting.charts import Axis, Bars, Chart
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import percent, shortened
 
-HOW = "The run measures it for releases that show each column at one level."
+HOW = "A run measures this for releases that show each column at one level."
 MOST_BARS = 8
 
 
@@ -22,11 +22,12 @@ def section(material: Material) -> Section:
         for name, share in found["kept"].items()
     ]
     shown = every if len(every) <= MOST_BARS else sorted(every, key=lambda each: each[1])[:MOST_BARS]
-    more = "" if shown == every else f" The {MOST_BARS} columns that keep least; the table has all."
+    more = "" if shown == every else f" Shown are the {MOST_BARS} columns that keep least; the table has all."
     whole = percent(1 - found["utilities"]["loss"])
+    mean = f", on average over {len(every)} columns" if len(every) > 1 else ""
     chart = Chart(
         "kept",
-        f"{whole} of the detail is kept, as the mean of {len(every)}; who is left out keeps none.{more}",
+        f"{whole} of the detail is kept{mean}. People who are left out keep none.{more}",
         Axis("detail kept", 0, 1, percent=True),
         Axis(""),
         bars=[

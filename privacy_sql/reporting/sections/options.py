@@ -62,13 +62,18 @@ def section(material: Material) -> Section:
         "left_out": max(0, len(minimal) - MOST_ROWS),
         "best": bool(found),
         "bands": _rows(material, [bands["best"]], bands["hierarchies"], cost) if bands["best"] else [],
-        "cost_of": cost,
+        "cost_of": lost(cost),
         "wide": len(lattice["choices"]) > SIDE_BY_SIDE,
         "left_out_rows": (
             None if "suppressed" in (found or {}) or search is None else material.run.get("suppressed")
         ),
     }
     return Section("options", title, short, content, charts)
+
+
+def lost(cost: str) -> str:
+    """What a choice costs, by the name of its measure."""
+    return "share of detail lost" if cost == "loss" else f"lost ({cost})"
 
 
 def best(material: Material) -> str | None:
@@ -150,7 +155,7 @@ def _rows(
         {
             "words": choice(c["levels"], kinds),
             "risks": [f"{name}: {measured(v, units.get(name, ''))}" for name, v in c["risks"].items()],
-            "cost": number(c["values"].get(cost)) if c["values"].get(cost) is not None else "",
+            "cost": number(c["values"].get(cost)) if c["values"].get(cost) is not None else "not measured",
         }
         for c in choices
     ]
@@ -198,10 +203,10 @@ def _frontier(material: Material, lattice: Record, own: Sequence[Any]) -> Chart 
         f"Each mark is one choice of levels that was measured: {name} against what its labels lose.",
         Axis(f"{name}: {'a lower' if verdict['relation'].startswith('<') else 'a higher'} value is safer",
              percent=unit == "share"),
-        Axis(f"lost ({lattice['cost_of']})"),
+        Axis(lost(lattice["cost_of"])),
         lines=[Line("best trade-offs", x, y, PLAIN, "dash", None, step=True, width=1.2), *lines],
         rules=[Rule(float(Fraction(verdict["limit"])), limit(verdict), upright=True)],
-        header=("choice", name, lattice["cost_of"], "which"),
+        header=("choice", name, lost(lattice["cost_of"]), "which"),
         rows=[
             (levels(p), measured(p["risks"][name], unit), number(p["cost"]), kind)
             for kind, points in groups

@@ -13,8 +13,8 @@ from privacy_sql.reporting.words import count, number_of, people, percent
 TITLE, SHORT = "How many people are found or guessed", "People"
 CERTAIN = "certain"
 GUESSES = (CERTAIN, "80 to 99 %", "60 to 79 %", "40 to 59 %", "20 to 39 %", "under 20 %")
-FEW = "A public report does not count fewer people than are required of a group."
-WHY = "It is counted if a run of this version publishes rows of one table."
+FEW = "Some of these counts are of fewer people than a public report tells of."
+WHY = "A run counts this where it publishes rows of one table."
 
 assert len(GUESSES) == len(GUESSED)
 
@@ -25,9 +25,9 @@ def section(material: Material) -> Section:
         why = FEW if crowds else material.why_not("crowds", WHY)
         return Section("people", TITLE, SHORT, missing=why)
     also = " and ".join((material.run.get("insensitive") or {}).get("columns", ()))
-    readers = [("", "somebody who knows the quasi-identifiers", crowds["as_published"])]
+    readers = [("", "a neighbour", crowds["as_published"])]
     if crowds["known"]:
-        readers.append(("_known", f"somebody who also knows {also}", crowds["known"]))
+        readers.append(("_known", f"a colleague, who also knows {also}", crowds["known"]))
     charts = [
         chart
         for suffix, who, found in readers
@@ -44,11 +44,11 @@ def section(material: Material) -> Section:
 
 
 def _charts(suffix: str, who: str, found: Record, k: int, *, several: bool) -> Iterator[Chart]:
-    whose = f", {who}" if several else ""
+    closed = "," if ", " in who else ""
     if found["by_guess"] is not None:
         counted = zip(GUESSES, found["by_guess"], strict=True)
         guesses = [(label, n, bool(n and label == CERTAIN)) for label, n in counted]
-        says = f"People by how well they can be guessed{whose}"
+        says = f"People by how well {f'{who}{closed} can guess them' if several else 'they can be guessed'}"
         yield _bars(f"guessed{suffix}", says, "best guess is right", guesses)
     if found["by_size"] is not None:
         sizes = [
@@ -66,7 +66,11 @@ def _charts(suffix: str, who: str, found: Record, k: int, *, several: bool) -> I
             for low, high, n in found["by_size"]
         ]
         yield _bars(
-            f"sizes{suffix}", f"People by how many look alike{whose}", "people who look alike", sizes, k
+            f"sizes{suffix}",
+            f"People by how many look alike{f' to {who}' if several else ''}",
+            "people who look alike",
+            sizes,
+            k,
         )
 
 

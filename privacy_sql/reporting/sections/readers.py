@@ -10,7 +10,7 @@ from typing import Any
 from privacy_sql.reporting.describing import UNASKED_FACTS
 from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
-from privacy_sql.reporting.words import count, number_of, people, percent
+from privacy_sql.reporting.words import count, listed, number_of, people, percent
 
 TITLE = "Who could look for somebody, and how sure could they become?"
 WHY = "Nobody is in a group of people here, so there is no one to guess."
@@ -101,6 +101,11 @@ def _informed(material: Material, required: bool) -> Iterator[Rung]:
 
 
 def keys(material: Material) -> str:
+    """What somebody knows who finds a group, in words."""
+    return listed(_known(material)) or "who is in which group"
+
+
+def _known(material: Material) -> list[str]:
     """The columns by which somebody finds a group, by name where they are few."""
     columns = material.part("columns") or []
     free = material.as_they_are  # those are named apart, though they count as quasi-identifiers if known
@@ -110,9 +115,9 @@ def keys(material: Material) -> str:
         if each["role"] == "quasi-identifier" and each["shown"] and each["name"] not in free
     ]
     if not found:
-        return "who is in which group"
-    named = ", ".join(found) if len(found) <= MOST_NAMED else number_of(len(found), "column", "columns")
-    return f"{named} and {material.others}" if material.others else named
+        return []
+    named = found if len(found) <= MOST_NAMED else [number_of(len(found), "column", "columns")]
+    return [*named, *([material.others] if material.others else [])]
 
 
 def _story(material: Material) -> dict[str, Any] | None:
@@ -124,11 +129,11 @@ def _story(material: Material) -> dict[str, Any] | None:
     n, top, alike = found["easiest"]
     sensitive = material.sensitive
     also = (material.run.get("insensitive") or {}).get("columns", ()) if crowds["known"] else ()
-    by = f"{keys(material)}{' and ' if also else ''}{' and '.join(also)}"
+    by = listed([*_known(material), *also]) or "their group"
     looks = (
-        f"{people(n)} in the file look alike by {by}"
+        f"{people(n)} in the file agree in {by}"
         if n > 1
-        else f"Take one person. No other row has the same {by}"
+        else f"Take one person. No other row agrees with theirs in {by}"
     )
     has = (
         f"Anybody who knows that can read the {sensitive} in the row." if n == 1

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from privacy_sql.display.rounding import percent
+from privacy_sql.reporting.audience import UNTOLD
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import count
 
@@ -39,8 +40,10 @@ FIELDS = {
 
 def section(material: Material) -> Section:
     found = material.part("risk")
+    if not material.internal:
+        return Section("risk", TITLE, SHORT, missing=UNTOLD)
     if not found:
-        how = "It is counted by `run` for releases that show rows of one table, for internal reports."
+        how = "A run counts this for internal reports of releases that publish rows of one table."
         return Section("risk", TITLE, SHORT, missing=material.why_not("risk", how))
     rows = [_row("who knows that the person is in the table (prosecutor)", found, "prosecutor", "above")]
     if "known" in found:
@@ -51,7 +54,7 @@ def section(material: Material) -> Section:
         rows.append(_row(whose, found, "journalist", "journalist_above"))
         rows.append(
             {
-                "who": "who takes anybody of the table (marketer)",
+                "who": "who picks anybody in the table (marketer)",
                 "worst": "",
                 "above": [""] * len(found["above"]),
             }
@@ -86,7 +89,7 @@ def _estimates(found: Mapping[str, Any] | None) -> list[str]:
     if "missing" in found:
         return [f"Nothing is estimated from the weights: {found['missing']}"]
     told = [
-        f"An estimated {found['population']} people are in the population.",
+        f"The population has an estimated {found['population']} people.",
         f"The estimated risk is at most {percent(found['risk_max'])}, and {percent(found['risk_average'])} on"
         " average (Benedetti and Franconi).",
     ]

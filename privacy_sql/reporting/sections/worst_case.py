@@ -64,7 +64,12 @@ def _story(material: Material, verdict: Record, *, asked: bool) -> dict[str, Any
         "start": f"Take one person in group {witness['group']} (person 1 below)."
         f" The group has {size}{holders}. Nothing else is known yet.",
         "steps": [
-            {**step, "over": stop is not None and step["share"] >= stop, "percent": percent(step["share"])}
+            {
+                **step,
+                "over": stop is not None and step["share"] >= stop,
+                "at": step["share"] == stop,
+                "percent": percent(step["share"]),
+            }
             for step in steps
         ],
         "left_out": max(0, len(witness["knows"]) - MOST_TOLD),
