@@ -91,7 +91,8 @@ def judge(grouping: Candidate, require: Sequence[Criterion]) -> Verdicts:
         raise no_rows(grouping.base.table)
     verdicts = Verdicts()
     undecided: dict[str, Undecided] = {}
-    parts = grouping.of_each_column()
+    several = sum(criterion.reads_sensitive for criterion in require) > 1
+    parts = [part.stored if several else part for part in grouping.of_each_column()]
     for part, criterion in product(parts, require):
         name = for_column(str(criterion), part.base) if len(parts) > 1 else str(criterion)
         try:

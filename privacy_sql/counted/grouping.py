@@ -109,6 +109,10 @@ class Candidate(Protocol):
     def of_each_column(self) -> Sequence[Candidate]:
         """The same people once for each sensitive column."""
 
+    @property
+    def stored(self) -> Candidate:
+        """The same, for reading its sensitive values several times."""
+
     def relations(self, reads_sensitive: bool = True) -> dict[str, Sql]:
         """The names that a criterion's template may use."""
 
@@ -150,6 +154,7 @@ class Grouping:
     # little, by who is in a group
     located_by: str = "labels"
     printed: Sql | None = None  # g, label_q1.., where boxes print labels
+    viewed: bool = False  # whether the histogram is a view, which works out its groups each time it is read
 
     @classmethod
     def by(cls, base: Base, keys: Sequence[Key]) -> Grouping:
@@ -193,7 +198,16 @@ class Grouping:
         groups = engine.create(
             render("counted/groups.sql", histogram=histogram if people is None else members)
         )
-        return cls(base, tuple(keys), candidate, members, histogram, groups, numbers)
+        return cls(base, tuple(keys), candidate, members, histogram, groups, numbers, viewed=counted)
+
+    @cached_property
+    def stored(self) -> Grouping:
+        """The same, for reading its sensitive values several times."""
+        if not self.viewed or not self.base.table.sensitives:
+            return self
+        columns = names(["g", "s", "n_rows"])
+        listed = render("counted/listed.sql", relation=self.histogram, columns=columns)
+        return replace(self, histogram=self.base.engine.create(listed), viewed=False)
 
     def over(self, placed: Callable[[], Sql]) -> Grouping:
         """The same grouping, its source rows placed one by one, once they are read, and not by their keys."""
@@ -222,6 +236,7 @@ class Grouping:
             groups=kept(self.groups, [Sql("n_people")], False),
             gone=gone,
             whole=None,
+            viewed=False,
         )
 
     @cached_property

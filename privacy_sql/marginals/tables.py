@@ -106,6 +106,11 @@ class MarginalTables:
 
     unknowing: ClassVar[None] = None
 
+    @property
+    def stored(self) -> MarginalTables:
+        """Its counts are tables already."""
+        return self
+
     def of_each_column(self) -> Sequence[MarginalTables]:
         return (self, *self.beside)
 

@@ -55,20 +55,40 @@ group by
     m.g
     {% endif %}
 {% elif kind == "recursive" %}
-with placed as (
+-- most groups have too few values for a tail, so only the others are put in order
+with deep as (
     select
         g,
-        n_rows,
-        row_number() over (partition by g order by n_rows desc) as place
+        max(n_rows) as n_top
     from {{ histogram }}
+    group by g
+    having count(*) >= {{ ell }}
+),
+placed as (
+    select
+        h.g,
+        h.n_rows,
+        d.n_top,
+        row_number() over (partition by h.g order by h.n_rows desc) as place
+    from {{ histogram }} as h
+    inner join deep as d
+        on h.g = d.g
 ),
 measured as (
     select
         g,
-        max(n_rows) as n_top,
+        max(n_top) as n_top,
         cast(sum(case when place >= {{ ell }} then n_rows else 0 end) as bigint) as n_tail
     from placed
     group by g
+    union all
+    select
+        g,
+        max(n_rows) as n_top,
+        cast(0 as bigint) as n_tail
+    from {{ histogram }}
+    group by g
+    having count(*) < {{ ell }}
 )
 select
     n_top,

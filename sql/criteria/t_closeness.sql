@@ -2,7 +2,8 @@
 -- distance = difference / (scale * n_people * n_all); where that product outgrows a bigint, as a double.
 -- in: histogram (g, s, n_rows), groups (g, n_people), overall (s, n_rows), values (code, value), distance,
 --     sensitive_codes (code, c0..) and sensitive_height when hierarchical
--- out: n_people, n_all, scale, difference (NULL where it may outgrow a bigint), far (the distance as a double),
+-- out: n_people, n_all, scale, difference (NULL where it may outgrow a bigint), far (the distance as a double, NULL
+--      where values have no order and the difference is known),
 --      n_stray (values that are no numbers, when ordered), n_blurred (numbers a double cannot tell apart), g
 -- grain: the farthest group of each size (every group, by_group)
 -- NULLS FIRST is written where nothing is NULL, because BigQuery has no other order there.
@@ -283,10 +284,14 @@ compared as (
         ) as difference,
         cast(
             sum(
-                abs(
-                    cast(s.n_rows as double) / cast(s.n_people as double)
-                    - cast(s.n_overall as double) / cast(t.n_all as double)
-                )
+                case
+                    when f.fits = 0
+                        then
+                            abs(
+                                cast(s.n_rows as double) / cast(s.n_people as double)
+                                - cast(s.n_overall as double) / cast(t.n_all as double)
+                            )
+                end
             ) as double
         ) as far,
         cast(sum(s.n_overall) as bigint) as n_met
