@@ -115,7 +115,7 @@ def _why_not(name: str, search: LatticeSearch) -> str:
     return f"needs {needs}" if needs else "takes long, and is measured only if it is minimised"
 
 
-def verdict_told(verdict: Verdict) -> Json:
+def verdict_told(verdict: Verdict) -> dict[str, Json]:
     """A verdict for the page, with its story."""
     return {
         "requirement": verdict.requirement,

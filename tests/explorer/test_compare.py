@@ -77,12 +77,30 @@ def test_marginals_are_tried_where_the_requirements_apply_to_them() -> None:
         assert told["method"] == "marginals" and told["baseline"] is None
         assert all(one["safe"] for one in told["verdicts"]) == told["safe"]
     with (
-        decided(table(rows), {}) as decision,
+        decided(table(rows), {}, [ps.TCloseness("0.5")]) as decision,
         pytest.raises(UsageError, match="not to several marginals"),
     ):
         work(decision, "compare", method="marginals")
     with decided(table(rows), {}) as decision, pytest.raises(UsageError, match="no such method"):
         work(decision, "compare", method="noisy_counts")
+
+
+def test_marginals_are_judged_by_what_stands_for_k_and_l_and_say_what_does_not_apply() -> None:
+    rows = [(n, ["20", "25", "31"][n % 3], "abc"[n % 2], "fgh"[n % 3]) for n in range(18)]
+    require = [ps.KAnonymity(2), ps.LDiversity(2), ps.TCloseness("0.5"), ps.CKSafety("0.9", 1)]
+    with decided(table(rows), {}, require) as decision:
+        told = work(decision, "compare", method="marginals", seconds=5)
+        boxes = work(decision, "compare", method="multidimensional")
+    stands = {one["about"]: one["requirement"] for one in told["verdicts"]}
+    assert stands == {
+        "k_anonymity(k=2)": "k_link(k=2)",
+        "l_diversity(l=2)": "maxent_l_diversity(l=2, kind=distinct)",
+    }
+    assert told["not_here"] == ["t_closeness(t=0.5)", "ck_safety(c=0.9, k=1)"]
+    assert not told["safe"], "what was not judged is not called safe"
+    assert told["keeps"] == all(one["safe"] for one in told["verdicts"])
+    assert [one["about"] for one in boxes["verdicts"]] == [str(asked) for asked in require]
+    assert boxes["not_here"] == [] and boxes["safe"] == boxes["keeps"]
 
 
 def test_it_runs_beside_the_page(page: Asker) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import ClassVar
 
-from privacy_sql import api, methods
+from privacy_sql import api, criteria, methods
+from privacy_sql.criteria import Criterion
 from privacy_sql.errors import UsageError
 from privacy_sql.explorer.asking import text, whole
 from privacy_sql.explorer.choices import groupings, utilities, verdict_told
@@ -57,8 +58,45 @@ class Compare(Screen):
         given = {"k": k, "seconds": whole(question, "seconds", USUAL_SECONDS)}
         method = methods.make(name, {field: str(given[word]) for field, word in OTHERS[name].items()})
         with decision.beside() as (engine, plan):
-            release = api.publish(engine, plan.table, plan.require, method.rehearsed())
-            return _other(release)
+            asked = {str(criterion): criterion for criterion in plan.require}
+            if name == "marginals":
+                asked = {
+                    str(criterion): found for criterion in plan.require if (found := _of_marginals(criterion))
+                }
+            # where nothing applies publish refuses, and says what does
+            require = tuple(dict.fromkeys(asked.values())) or plan.require
+            release = api.publish(engine, plan.table, require, method.rehearsed())
+            return _other(release, asked, [str(c) for c in plan.require if str(c) not in asked])
+
+
+def _of_marginals(criterion: Criterion) -> Criterion | None:
+    """What a requirement is for several marginals together: on a plain table both are the same.
+
+    >>> from privacy_sql.criteria import read
+    >>> str(_of_marginals(read("k_anonymity(k=5)"))), str(_of_marginals(read("l_diversity(l=3)")))
+    ('k_link(k=5)', 'maxent_l_diversity(l=3, kind=distinct)')
+    >>> (
+    ...     _of_marginals(read("t_closeness(t=0.3)")),
+    ...     _of_marginals(read("l_diversity(l=3, kind=recursive, c=2)")),
+    ... )
+    (None, None)
+    """
+    if criterion.of_marginals:
+        return criterion
+    params = criterion.params
+    if criterion.name == "k_anonymity":
+        return criteria.make("k_link", params)
+    # a tie with c is safe for maxent_l_diversity, so it stands for the kind that allows one
+    same = {
+        "distinct": True,
+        "entropy": True,
+        "recursive": str(params.get("strict", True)).lower() == "false",
+    }
+    kind = str(params.get("kind", "distinct"))
+    if criterion.name == "l_diversity" and same.get(kind):
+        kept: dict[str, object] = {name: params[name] for name in ("l", "c") if name in params}
+        return criteria.make("maxent_l_diversity", {**kept, "kind": kind})
+    return None
 
 
 def _levels(decision: Decision, given: object) -> dict[str, int]:
@@ -95,13 +133,25 @@ def _compared(decision: Decision, levels: Mapping[str, int]) -> Json:
     }
 
 
-def _other(release: Release) -> Json:
-    """A release that shows no levels: its verdicts, and how sure a reader of it is."""
+def _other(release: Release, asked: Mapping[str, Criterion], not_here: Sequence[str]) -> Json:
+    """A release that shows no levels: its verdicts, and how sure a reader of it is.
+
+    `asked` is what stands for each requirement here; `not_here` are those that do not apply.
+    """
     found = baseline.of_release(release)
+    about: dict[str, str] = {}
+    for required, criterion in asked.items():
+        for name in release.verdicts:
+            if name == str(criterion) or name.startswith(f"{criterion} for "):
+                about[name] = f"{required}{name.removeprefix(str(criterion))}"
     return {
         "method": release.method,
-        "safe": release.safe,
+        "safe": release.safe and not not_here,
+        "keeps": release.safe,  # what applies
+        "not_here": list(not_here),
         "suppressed": release.suppressed,
-        "verdicts": [verdict_told(verdict) for verdict in release.verdicts.values()],
+        "verdicts": [
+            {**verdict_told(verdict), "about": about[name]} for name, verdict in release.verdicts.items()
+        ],
         "baseline": None if found is None else found.to_json()["as_published"],
     }

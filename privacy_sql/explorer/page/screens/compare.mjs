@@ -2,7 +2,7 @@
 
 import { longQuestion, share, short } from "../charts.mjs";
 import { fill, h } from "../dom.mjs";
-import { count, leftOut, people, percent } from "../words.mjs";
+import { count, leftOut, numberOf, people, percent } from "../words.mjs";
 
 let app, root, told;
 let others = []; // what long questions found, for as long as the page is open
@@ -97,10 +97,14 @@ async function use(choice) {
 
 const NAMES = { multidimensional: "Boxes", microaggregate: "Microaggregation", marginals: "Marginals" };
 
+// Every requirement of now, whichever way to publish it was judged for.
+const judgedOf = () => [...new Set(others.flatMap((one) => [...one.verdicts.map((each) => each.about), ...one.not_here]))];
+
 function drawOthers() {
   return h("section", { class: "card", "aria-labelledby": "others" },
     h("h3", { id: "others" }, "Other ways to publish the same table"),
-    h("p", { class: "small" }, "Each is tried with the requirements of now, and nothing is written."),
+    h("p", { class: "small" }, "Each is tried with the requirements of now, and nothing is written. Marginals are judged by k_link and "
+      + "maxent_l_diversity where k_anonymity and l_diversity are required: on a plain table they are the same."),
     h("div", { class: "asks" }, told.others.map((method) =>
       longQuestion(app, `Try ${NAMES[method].toLowerCase()}`, { method }, (answer) => {
         others = [...others.filter((one) => one.method !== method), answer];
@@ -110,11 +114,13 @@ function drawOthers() {
     others.length ? h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Other ways to publish" }, h("table", {},
       h("thead", {}, h("tr", {}, h("td", {}), others.map((one) => h("th", { scope: "col", class: "n" }, NAMES[one.method])))),
       h("tbody", {},
-        row("verdict", others.map((one) => h("td", { class: one.safe ? "n good" : "n bad" }, one.safe ? "✔ safe" : "✖ not safe"))),
-        others[0].verdicts.map((_, place) => row(others[0].verdicts[place].requirement, others.map((one) => {
-          const found = one.verdicts.find((each) => each.requirement === others[0].verdicts[place].requirement);
-          if (!found) return "not asked";
-          return h("td", { class: found.safe ? "n good" : "n bad" }, `${found.safe ? "✔" : "✖"} ${found.value_float === null ? "without bound" : short(found.value_float)}`);
+        row("verdict", others.map((one) => h("td", { class: one.keeps && !one.not_here.length ? "n good" : one.keeps ? "n" : "n bad" },
+          one.safe ? "✔ safe" : one.keeps ? `✔ what applies holds; ${numberOf(one.not_here.length, "requirement")} not judged` : "✖ not safe"))),
+        judgedOf().map((name) => row(name, others.map((one) => {
+          const found = one.verdicts.find((each) => each.about === name);
+          if (!found) return one.not_here.includes(name) ? "is about one table, and refuses several" : "not asked";
+          return h("td", { class: found.safe ? "n good" : "n bad" }, `${found.safe ? "✔" : "✖"} ${found.value_float === null ? "without bound" : short(found.value_float)}`,
+            found.requirement === name ? null : h("span", { class: "small" }, ` ${found.requirement}`));
         }))),
         row("smallest group", others.map((one) => (one.baseline ? people(one.baseline.smallest) : "none"))),
         row("groups", others.map((one) => (one.baseline ? count(one.baseline.groups) : "none"))),

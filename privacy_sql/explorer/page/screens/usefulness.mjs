@@ -36,7 +36,7 @@ function drawColumn(column) {
   const most = Math.max(...[...column.before, ...(column.after ?? [])].map((part) => part.people / part.values), 1e-9);
   return h("div", { class: "distribution" },
     h("h4", {}, column.column),
-    h("p", { class: "small" }, `${numberOf(column.values, "value")} → ${column.left_out ? "not published" : numberOf(column.labels, "label")} (${step.words})`),
+    h("p", { class: "small" }, `${numberOf(column.values, "value")} → ${column.left_out ? "not published" : numberOf(column.labels, "label")}${step.words === numberOf(column.labels, "label") ? "" : ` (${step.words})`}`),
     h("div", { class: "strips" }, strip(column.before, "was", most), h("span", { "aria-hidden": "true" }, "→"),
       column.left_out ? h("p", { class: "out" }, "not published") : strip(column.after ?? column.before, "now", most)),
     h("details", {}, h("summary", {}, `${column.column} as a table`),
