@@ -30,6 +30,9 @@ FAILING = {
     "one_share": f'known_safe: {{{WHO}, "m": 1, "share": 0.3}}',
     "one_set": f'known_safe: {{{WHO}, "sets": [{{"columns": ["Age"], "k": 2}},'
     ' {"columns": ["Zip code"], "k": 40}]}',
+    "mean_risk": 'risk_safe: {"quasi": ["Age", "Zip code"], "at_most": 0.333333}',
+    "risk_above": 'risk_safe: {"quasi": ["Age", "Zip code"], "at_most": 0.9, "measure": "above",'
+    ' "above": 0.3}',
     "c": f'ck_safe: {{{WHO}, "c": 0.6}}',
     # 2 of 3 share a value, so one fact more is certainty
     "one_fact": f'ck_safe: {{{WHO}, "c": 0.99, "k": 1}}',
@@ -54,6 +57,7 @@ MISNAMING = {
     "t_close": f'{TYPO}, "t": 1',
     "near_safe": f'{TYPO}, "width": 1, "share": 0.9',
     "known_safe": f'{TYPO}, "m": 1, "share": 0.9',
+    "risk_safe": '"quasi": ["ilness"], "at_most": 0.9',
     "ck_safe": f'{TYPO}, "c": 1',
     "skyline_safe": f'{TYPO}, "points": [[0, 0, 0, 1]]',
     "matches_manifest": f'"columns": ["ilness"], {MARKS}',
@@ -124,6 +128,8 @@ PASSING = {
     "few_known": f'known_safe: {{{WHO}, "m": 5, "k": 3, "share": 0.9}}',
     "own_sets": f'known_safe: {{{WHO}, "sets": [{{"columns": ["Age"], "k": 3}},'
     ' {"columns": ["Zip code"], "share": 0.9}]}',
+    "low_mean_risk": 'risk_safe: {"quasi": ["Age", "Zip code"], "at_most": 0.333334}',
+    "no_risk_above": 'risk_safe: {"quasi": ["Age"], "at_most": 0, "measure": "above", "above": 0.333334}',
     "where": 'k_anonymous: {"quasi": ["Age"], "k": 3}\n          config: {"where": "1 = 1"}',
     "own": f'skyline_safe: {{{WHO}, "points": [[0, 0, 0, 0.7]],'
     ' "per_value": {"cancer": [[0, 1, 0, 0.6]]}}',
@@ -191,6 +197,18 @@ REFUSED = {
     "recursive without c": (f'l_diverse: {{{WHO}, "l": 2, "kind": "recursive"}}', "recursive"),
     "c without end": (f'l_diverse: {{{WHO}, "l": 2, "kind": "recursive", "c": .inf}}', "above 0"),
     "t above 1": (f't_close: {{{WHO}, "t": 2}}', "0 to 1"),
+    "risk of 1": ('risk_safe: {"quasi": ["Age"], "at_most": 1}', "between 0 and 1"),
+    "mean risk of 0": ('risk_safe: {"quasi": ["Age"], "at_most": 0}', "between 0 and 1"),
+    "risk of a third": ('risk_safe: {"quasi": ["Age"], "at_most": 0.3333333}', "6 decimals"),
+    "largest risk": (
+        'risk_safe: {"quasi": ["Age"], "at_most": 0.5, "measure": "maximum"}',
+        "average or above",
+    ),
+    "above without measure": ('risk_safe: {"quasi": ["Age"], "at_most": 0.5, "above": 0.2}', "goes with"),
+    "measure without above": (
+        'risk_safe: {"quasi": ["Age"], "at_most": 0.5, "measure": "above"}',
+        "goes with",
+    ),
     "width below 0": (f'near_safe: {{{WHO}, "width": -1, "share": 0.5}}', "at least 0"),
     "share of 1": (f'near_safe: {{{WHO}, "width": 1, "share": 1}}', "between 0 and 1"),
     "share of many decimals": (f'near_safe: {{{WHO}, "width": 1, "share": 0.1234567}}', "6 decimals"),

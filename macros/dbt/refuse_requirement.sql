@@ -60,6 +60,23 @@
     share and share | float > 0 and share | float < 1 and share | length <= 8,
     where, "share is a number between 0 and 1 with up to 6 decimals"
 ) }}
+{%- elif name == "risk_safe" -%}
+{%- set known = ["at_most", "measure", "above"] -%}
+{%- set limit = privacy_sql.number_text(own.get("at_most")) -%}
+{%- set above = privacy_sql.number_text(own.get("above")) -%}
+{{ privacy_sql.refuse_unless(own.get("measure") in ["average", "above"], where, "measure is average or above") }}
+{{ privacy_sql.refuse_unless(
+    (own.get("measure") == "above") == (own.get("above") is not none), where, "above goes with measure: above"
+) }}
+{{ privacy_sql.refuse_unless(
+    limit and limit | float >= 0 and limit | float < 1 and limit | length <= 8
+    and (own.get("measure") == "above" or limit | float > 0),
+    where, "at_most is a number between 0 and 1 with up to 6 decimals"
+) }}
+{{ privacy_sql.refuse_unless(
+    own.get("above") is none or (above and above | float > 0 and above | float < 1 and above | length <= 8),
+    where, "above is a number between 0 and 1 with up to 6 decimals"
+) }}
 {%- else -%}
 {{ privacy_sql.refuse(where, "leave_out knows k_anonymous, l_diverse, t_close and near_safe") }}
 {%- endif -%}

@@ -226,14 +226,15 @@ class KnownColumns(Criterion):
         values = self.reads_sensitive
         candidate = grouping.candidate if values else grouping.members
 
-        def read(columns: Sequence[tuple[Sql, int]]) -> tuple[Mapping[str, Any], Coded]:
+        def read(columns: Sequence[tuple[Sql, Sql]]) -> tuple[Mapping[str, Any], Coded]:
             query = render("counted/codes.sql", relation=candidate, columns=columns, sensitive=values)
             found = grouping.base.engine.arrays(query)
             codes = {name: found[alias] for name, alias in aliases.items()}
             return found, Coded(codes, found["n_rows"], found["s"] if values else None)
 
-        tops = [(Sql(f"k{n}"), key.top) for n, key in enumerate(grouping.keys, start=1)]
-        _, coded = read(tops)
+        # narrow numbers are read in half the time
+        kinds = [(Sql(f"k{n}"), _narrowest(key.top)) for n, key in enumerate(grouping.keys, start=1)]
+        _, coded = read(kinds)
         by_columns: dict[tuple[str, ...], list[Asked]] = {}
         for each in wanted:
             by_columns.setdefault(each.columns, []).append(each)
@@ -249,7 +250,7 @@ class KnownColumns(Criterion):
         def below() -> Below:
             if not failing:
                 return Below()
-            named, coded = read([*tops, (Sql("g"), 2**MOST_BITS)])
+            named, coded = read([*kinds, (Sql("g"), Sql("bigint"))])
             small, over = coded.failing([(each.columns, each.k, each.share) for each in failing])
             return Below(np.unique(named["g"][over]).tolist(), int(coded.n[small].sum()))
 
@@ -414,3 +415,8 @@ class KnownColumns(Criterion):
             relation=measure.relation,
             points=tuple(evidence.found),
         )
+
+
+def _narrowest(top: int) -> Sql:
+    """The type of the smallest whole numbers that hold codes up to `top`."""
+    return Sql("smallint" if top < 2**15 else "integer" if top < 2**31 else "bigint")

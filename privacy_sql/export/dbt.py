@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from privacy_sql.criteria.known_columns import KnownColumns
     from privacy_sql.criteria.l_diversity import LDiversity
     from privacy_sql.criteria.privacy_skyline import PrivacySkyline
+    from privacy_sql.criteria.reidentification_risk import ReidentificationRisk
     from privacy_sql.criteria.t_closeness import TCloseness
 
 GENERALISING = ("generalise", "full_domain")
@@ -278,6 +279,19 @@ def _known_safe(criterion: KnownColumns, table: Table) -> Test | None:
     return "known_safe", {"sets": [{**one, "columns": own} for one, own in zip(asked, columns, strict=True)]}
 
 
+def _risk_safe(criterion: ReidentificationRisk, table: Table) -> Test | None:
+    """A prosecutor's risk; the largest one is k-anonymity, whatever the decimals of the limit."""
+    if criterion.needs_population:
+        return None
+    if criterion.measures == "maximum":
+        return "k_anonymous", {"k": criterion.necessary()[0].fewest_people(table)}
+    limits = {"at_most": criterion.at_most, "above": criterion.above}
+    if not all(limit is None or _of_millionths(Fraction(str(limit))) for limit in limits.values()):
+        return None
+    own = {name: _number(limit) for name, limit in limits.items() if limit is not None}
+    return "risk_safe", {"measure": criterion.measures, **own}
+
+
 def _of_millionths(share: Fraction) -> bool:
     return (share * SHARES).denominator == 1
 
@@ -303,6 +317,7 @@ _MAKERS: Mapping[str, Callable[[Any, Table], Test | None]] = {
     "t_closeness": _t_close,
     "interval_disclosure": _near_safe,
     "known_columns": _known_safe,
+    "reidentification_risk": _risk_safe,
     "ck_safety": lambda criterion, table: (
         ("ck_safe", {"c": _number(criterion.c), "k": criterion.k})
         if criterion.k <= MOST_FACTS and not criterion.per_value

@@ -1,15 +1,9 @@
 -- The codes of some columns of a relation in the narrowest whole numbers that hold them, for arrays.
--- in: relation (columns, s, n_rows), columns [(column, the largest code)], sensitive: whether with the sensitive value
+-- in: relation (columns, s, n_rows), columns [(column, its type)], sensitive: whether with the sensitive value
 -- out: the columns, s, n_rows    grain: as relation
 select
-    {% for column, top in columns %}
-    {% if top < 32768 %}
-    cast({{ column }} as smallint) as {{ column }},
-    {% elif top < 2147483648 %}
-    cast({{ column }} as integer) as {{ column }},
-    {% else %}
-    {{ column }},
-    {% endif %}
+    {% for column, kind in columns %}
+    cast({{ column }} as {{ kind }}) as {{ column }},
     {% endfor %}
     {% if sensitive %}
     s,

@@ -27,6 +27,8 @@ GUARDS = {
     "interval_disclosure": "privacy_sql.unsafe_interval_disclosure("
     "relation, quasi, s, width, share, distance, hierarchy, matrix)",
     "known_columns": "privacy_sql.unsafe_known_columns(relation, s, sets)",
+    "reidentification_risk": "privacy_sql.unsafe_reidentification_risk("
+    "relation, quasi, at_most, measure, above)",
     "ck_safety": "privacy_sql.unsafe_ck_safety(relation, quasi, s, c, k)",
     "privacy_skyline": "privacy_sql.unsafe_privacy_skyline(relation, quasi, s, skylines)",
 }
@@ -41,7 +43,13 @@ def guard(criterion: Criterion, table: ps.Table, relation: Sql) -> Query:
     words["matrix"] = (table.distances or {}).get(words["s"])
     if criterion.name == "known_columns":
         words["sets"] = known_sets(criterion, list(table.quasi))
-    made = environment([folder("sql"), folder("macros")]).from_string(f"{{{{ {GUARDS[criterion.name]} }}}}")
+    name = criterion.name
+    if name == "reidentification_risk":  # the largest risk is k-anonymity
+        ((kind, own),) = dbt.guards(criterion, table)
+        words |= {name: str(value) for name, value in own.items() if name in ("at_most", "above")}
+        words |= {"measure": own.get("measure"), "above": words.get("above"), "k": own.get("k")}
+        name = "k_anonymity" if kind == "k_anonymous" else name
+    made = environment([folder("sql"), folder("macros")]).from_string(f"{{{{ {GUARDS[name]} }}}}")
     return Query(made.render(relation=relation, **words), f"guards/{criterion.name}")
 
 
@@ -92,6 +100,8 @@ def guarded(criterion: Criterion, table: ps.Table) -> bool:
     if criterion.name == "known_columns":
         shares = [one.get("share") for one in criterion.sets] + [criterion.share]  # type: ignore[attr-defined]
         return all((Fraction(str(share or 0)) * 10**6).denominator == 1 for share in shares)
+    if criterion.name == "reidentification_risk":
+        return bool([*dbt.guards(criterion, table)])
     if criterion.name == "ck_safety":
         return criterion.k <= MOST_FACTS and not criterion.per_value  # type: ignore[attr-defined]
     return True
@@ -259,6 +269,40 @@ def test_the_guard_of_known_columns_says_what_check_says(engine: Any) -> None:
         )
         said[agree(engine, ps.Table(rows, ["a", "b", "c"], "s"), asked)] += 1
     assert min(said.values())
+
+
+def test_the_guard_of_a_risk_says_what_check_says(engine: Any) -> None:
+    rng = random.Random(START + 26)
+    said = {(kind, safe): 0 for kind in ("k_anonymous", "risk_safe") for safe in (True, False)}
+    for _ in range(40):
+        drawn = [(rng.choice(["x", None]), rng.choice("pq")) for _ in range(rng.randint(1, 24))]
+        table = ps.Table(pd.DataFrame(drawn, columns=["a", "b"], dtype=object), ["a", "b"])
+        asked = rng.choice(
+            [
+                ps.ReidentificationRisk(rng.choice(["1/2", "0.5", "1/3", "0.34"])),
+                ps.ReidentificationRisk(rng.choice(["0.5", "0.25", "0.4"]), measure="average"),
+                ps.ReidentificationRisk(
+                    rng.choice(["0", "0.2", "0.5"]), above=rng.choice(["0.5", "0.333333"])
+                ),
+            ]
+        )
+        ((kind, _),) = dbt.guards(asked, table)
+        said[kind, agree(engine, table, asked)] += 1
+    assert min(said.values())
+
+
+def test_a_risk_that_no_guard_says_is_left_to_python() -> None:
+    people = pd.DataFrame({"a": ["x"]})
+    table = ps.Table(people, ["a"], population=people)
+    for asked in (
+        ps.ReidentificationRisk("0.5", adversary="journalist"),
+        ps.ReidentificationRisk("1/3", measure="average"),
+        ps.ReidentificationRisk("0.1", above="1/3"),
+    ):
+        assert not [*dbt.guards(asked, table)]
+    assert [*dbt.guards(ps.ReidentificationRisk("0.09"), table)] == [
+        ("k_anonymous", {"quasi": ["a"], "k": 12})
+    ]
 
 
 def agree_or_fail(engine: Any, table: ps.Table, criterion: Criterion) -> bool:
