@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 from privacy_sql import registry
 from privacy_sql.counted.base import Base
@@ -61,13 +62,15 @@ def counts(decision: Decision) -> Base:
     return replace(base.beside(), sides=tuple(side.beside() for side in base.sides))
 
 
-def groupings(decision: Decision, levels: Mapping[str, int] | None = None) -> list[Grouping]:
+def groupings(
+    decision: Decision, levels: Mapping[str, int] | None = None, *, everybody: bool = False
+) -> list[Grouping]:
     """The groups of a choice as relations, as `run` judges them, once for each sensitive column."""
     plan = decision.plan
     base = counts(decision)
     at = decision.levels if levels is None else levels
     asked = Requirements.of(plan.table, plan.require)
-    grouping, _ = grouped_at(base, at, asked, decision.counted.method.allowed)
+    grouping, _ = grouped_at(base, at, asked, Fraction(0) if everybody else decision.counted.method.allowed)
     return list(grouping.of_each_column())
 
 

@@ -178,13 +178,17 @@ class Counted:
         return [for_column(str(criterion), side.base) for criterion in self.search.require for side in sides]
 
     @cached_property
+    def everybody(self) -> Counted:
+        """The same where nobody may be left out."""
+        if not self.search.allowed:
+            return self
+        plan = replace(self.plan, method=replace(self.method, max_suppressed="0"))
+        return Counted(self.base.engine, plan, self)
+
+    @cached_property
     def source(self) -> Judged:
         """The table as it stands, nobody left out."""
-        whole = (0,) * len(self.search.lattice.top)
-        if not self.search.allowed:
-            return self.judged(whole)
-        everybody = replace(self.plan, method=replace(self.method, max_suppressed="0"))
-        return Counted(self.base.engine, everybody, self).judged(whole)
+        return self.everybody.judged((0,) * len(self.search.lattice.top))
 
     def _judge(self, choice: Choice) -> Judged:
         search = self.search

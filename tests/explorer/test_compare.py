@@ -38,6 +38,17 @@ def test_each_choice_has_the_numbers_of_check_and_of_the_studies(seed: int, allo
             assert one["breaks_at"] == next((k for k, value in enumerate(curve) if value >= limit), None)
 
 
+def test_the_source_table_stands_beside_the_choices_with_nobody_left_out() -> None:
+    whole, rows = {"age": 0, "job": 0}, [*([1, "20", "a", ill] for ill in "fgfg"), [2, "25", "b", "h"]]
+    require = [ps.KAnonymity(2)]
+    with decided(table(rows), {}, require, allowed="0.5") as decision:
+        assert decision.judged(whole).suppressed == 1
+        told = ask(decision, "compare", choices=[{"age": 1}])["source"]
+        assert ask(decision, "compare")["source"] is None
+    with decided(table(rows), {}, require) as decision:
+        assert told == ask(decision, "compare", choices=[whole])["choices"][0]
+
+
 def test_utilities_are_those_of_the_choice_itself() -> None:
     with decided(table(people(7)), {}) as decision:
         (one, *_) = ask(decision, "compare", choices=PINNED[1:2])["choices"]

@@ -219,7 +219,7 @@ def test_choices_are_pinned_compared_and_used(looked_at: tuple[Any, Asker]) -> N
     driver.refresh()
     waited(driver, lambda: count(driver, "table.compared"))
     keyed(driver, '[data-key="pin"]', "\ue007")
-    waited(driver, lambda: count(driver, "table.compared thead th") == 2)
+    waited(driver, lambda: count(driver, "table.compared thead th:not(.source)") == 2)
     row = (
         "return [...document.querySelectorAll('table.compared tr')]"
         ".find((one) => one.textContent.startsWith(arguments[0])).querySelectorAll('td')[1].innerText"

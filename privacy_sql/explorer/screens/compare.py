@@ -46,6 +46,9 @@ class Compare(Screen):
             "others": sorted(OTHERS),
             "now": decision.levels,
             "choices": [_compared(decision, _levels(decision, each)) for each in pinned],
+            "source": _compared(decision, dict.fromkeys(decision.plan.table.quasi, 0), everybody=True)
+            if pinned
+            else None,
         }
 
     def work(self, decision: Decision, question: Question, job: Job) -> Json:
@@ -112,18 +115,18 @@ def _levels(decision: Decision, given: object) -> dict[str, int]:
     return levels
 
 
-def _compared(decision: Decision, levels: Mapping[str, int]) -> Json:
-    """One choice in numbers."""
-    counted = decision.counted
+def _compared(decision: Decision, levels: Mapping[str, int], *, everybody: bool = False) -> Json:
+    """One choice in numbers; of `everybody`, where nobody may be left out."""
+    counted = decision.counted.everybody if everybody else decision.counted
     shown = counted.search.shown(counted.choice(levels))
-    every = groupings(decision, levels)
+    every = groupings(decision, levels, everybody=everybody)
     limit = next((c for c in counted.require if c.name == "ck_safety" and c.slider), None)
     curve = None
     if counted.guess is not None:
         curves = [disclosure_curve.of_groups(each, FACTS).by_language["implications"] for each in every]
         curve = [max(values) for values in zip(*curves, strict=True)]
     return {
-        **decision.judged(levels).to_json(),
+        **counted.judged(counted.choice(levels)).to_json(),
         "baseline": baseline.worst([baseline.guess(each) for each in every]),
         "curve": None if curve is None else [str(value) for value in curve],
         "breaks_at": None

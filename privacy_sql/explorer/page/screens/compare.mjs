@@ -55,12 +55,12 @@ function row(name, cells, more = {}) {
 const inNumbers = (value) => (value.exact === null && value.float === null ? "without bound" : short(value.float));
 
 function drawTable(pins) {
-  const choices = told.choices;
+  const choices = [...told.choices, told.source]; // beside each number what the source table itself has
   const requirements = Object.keys(choices[0].values);
   const utilities = choices[0].utilities.filter((one) => !one.why_not);
   return h("section", { class: "card wide", tabindex: "0", role: "region", "aria-label": "Pinned choices" }, h("table", { class: "compared" },
-    h("thead", {}, h("tr", {}, h("td", {}), choices.map((choice, place) => h("th", { scope: "col", class: "n" }, letter(place),
-      asPlaces(choice.levels).join() === asPlaces(told.now).join() ? " (now)" : "")))),
+    h("thead", {}, h("tr", {}, h("td", {}), told.choices.map((choice, place) => h("th", { scope: "col", class: "n" }, letter(place),
+      asPlaces(choice.levels).join() === asPlaces(told.now).join() ? " (now)" : "")), h("th", { scope: "col", class: "n source" }, "source table"))),
     h("tbody", {},
       row("verdict", choices.map((one) => h("td", { class: one.safe ? "n good" : "n bad" }, one.safe ? "✔ safe" : "✖ not safe"))),
       requirements.map((name) => row(name, choices.map((one) => {
@@ -80,7 +80,7 @@ function drawTable(pins) {
         const found = one.utilities.filter((each) => !each.why_not)[number];
         return short(found.value);
       }))),
-      row("what next", choices.map((one, place) => h("td", { class: "n" },
+      row("what next", told.choices.map((one, place) => h("td", { class: "n" },
         h("button", { type: "button", "data-key": `use-${place}`, onclick: () => use(one) }, `Use ${letter(place)}`), " ",
         h("button", { type: "button", "data-key": `away-${place}`, onclick: () => keep(pins.filter((_, n) => n !== place)) }, `Take ${letter(place)} away`)))))));
 }

@@ -458,5 +458,5 @@ function drawAxis() {
   if (able.length < 2) return null;
   return h("p", { class: "small" }, h("label", {}, "Risk shown: ", h("select", {
     "data-key": "axis", onchange: (event) => { axis = able[event.target.selectedIndex]; paint(); },
-  }, able.map((asked) => h("option", { selected: asked === axis }, asked.requirement)))));
+  }, able.map((asked) => h("option", { selected: asked === axis }, limits.titled(asked))))));
 }
