@@ -237,6 +237,61 @@ def test_the_one_change_that_makes_a_failing_choice_safe_does(opened: tuple[Any,
     waited(driver, lambda: text_of(driver, ".verdict h3").startswith("✔ Safe"))
 
 
+def dragged(driver: Any, label: str, onto: str) -> None:
+    """Drag a label by the mouse; pressed, moved and let go where things are at that moment."""
+    from selenium.webdriver import ActionChains
+
+    place = (
+        "const one = document.querySelector(arguments[0]); one.scrollIntoView({block: 'center'});"
+        "const box = one.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]"
+    )
+    waited(driver, lambda: count(driver, label) and count(driver, onto))
+    driver.execute_script(place, onto)
+    (a, b), (c, d) = (
+        driver.execute_script(place.replace("one.scrollIntoView({block: 'center'});", ""), each)
+        for each in (label, onto)
+    )
+    moves = ActionChains(driver, duration=50)
+    pointer = moves.w3c_actions.pointer_action
+    pointer.move_to_location(int(a), int(b))
+    pointer.pointer_down()
+    pointer.move_to_location(int((a + c) / 2), int((b + d) / 2))
+    pointer.move_to_location(int(c), int(d))
+    pointer.pointer_up()
+    moves.perform()
+
+
+def labels(driver: Any, level: int) -> dict[str, int]:
+    """The labels of a level of education with their people, as the page shows them."""
+    clicked(driver, f'[data-key="level-{level}"]')
+    waited(driver, lambda: count(driver, f'[data-key="level-{level}"][aria-pressed="true"]'))
+    rows = driver.execute_script(
+        "return [...document.querySelectorAll('.labels li')].map((one) =>"
+        " [one.querySelector('.name').textContent, one.querySelector('meter').value])"
+    )
+    return {name: int(n) for name, n in rows}
+
+
+def test_labels_are_merged_and_moved_by_dragging(opened: tuple[Any, Path]) -> None:
+    driver, _ = opened
+    go(driver, "columns?column=education")
+    waited(driver, lambda: count(driver, ".labels li"))
+    above, before = labels(driver, 2), labels(driver, 1)
+    first, second, *_ = before
+    dragged(driver, '[data-drag="0"]', '[data-drop="label-1"]')
+    waited(driver, lambda: count(driver, ".labels li") == len(before) - 1)
+    merged = labels(driver, 1)
+    assert merged == {
+        **{k: n for k, n in before.items() if k != first},
+        second: before[first] + before[second],
+    }
+    last, (most, other) = list(merged)[-1], above
+    dragged(driver, f'[data-drag="{len(merged) - 1}"]', '[data-drop="parent-0"]')
+    after = {most: above[most] + merged[last], other: above[other] - merged[last]}
+    waited(driver, lambda: labels(driver, 2) == after)
+    assert not count(driver, ".problem") and complaints(driver) == []
+
+
 SLOW = """
 const real = window.fetch;
 window.fetch = async (...all) => {

@@ -1,6 +1,7 @@
 // Columns: what each holds in counts, its role, and how its values are generalised.
 
 import { fill, h } from "../dom.mjs";
+import { draggable } from "../dragging.mjs";
 import { count, numberOf, people, percent } from "../words.mjs";
 
 const ROLES = {
@@ -27,6 +28,7 @@ export async function show(into, given) {
   jobs = [];
   boxes = { table: h("section", { class: "card", "aria-labelledby": "of-roles" }), sets: h("section", { class: "card", "aria-labelledby": "of-sets" }),
     editor: h("section", { class: "card", "aria-labelledby": "of-editor" }) };
+  draggable(boxes.editor, fits, dropped);
   root.append(h("div", { class: "columning" }, h("div", {}, boxes.table, boxes.sets), boxes.editor));
   await refresh();
   const job = app.work({ do: "profile" });
@@ -177,21 +179,49 @@ function drawLevels() {
       h("button", { type: "button", class: "step", "data-key": `level-${place}`, "aria-pressed": String(place === at),
         onclick: () => { editing.level = place; marked = new Set(); drawEditor(); } },
       level.words, h("span", { class: "tag" }, numberOf(level.n, "label"))))),
-    drawLabels(levels[at], at, inner || movable),
+    drawLabels(levels[at], at, inner, movable),
+    movable ? drawParents(levels[at + 1]) : null,
     told.can_edit && !preview.typed ? drawTree(at, inner, movable) : null];
 }
 
-function drawLabels(level, at, markable) {
+// A label is dragged: onto another one of its level, which merges them, or onto a group of the level above.
+const fits = (drag, drop) => drop !== `label-${drag}`;
+
+function dropped(drag, drop) {
+  const [kind, number] = drop.split("-");
+  const level = Math.min(editing.level, preview.levels.length - 1);
+  const labels = [...(marked.has(Number(drag)) ? marked : [Number(drag)])].map(String);
+  if (kind === "parent") {
+    tree({ what: "move", level, labels, parent: number }, "The labels are moved");
+  } else {
+    const target = preview.levels[level].labels.find((one) => one.number === Number(number));
+    const into = target.label ?? document.getElementById("into").value;
+    tree({ what: "merge", level, labels: [...labels, number], into }, `The labels are merged into ${into}`);
+  }
+}
+
+const tree = (more, words) => change({ action: "tree", column: editing.name, ...more }, words);
+
+// The groups of the level above, onto which labels can be dragged; by keyboard they are chosen below.
+function drawParents(above) {
+  return h("div", { class: "parents" }, h("p", { class: "small" }, "Drag a label onto the group it belongs to:"),
+    h("ul", {}, above.labels.map((one) => h("li", { "data-drop": `parent-${one.number}` },
+      one.label ?? `label ${one.number + 1}`, h("span", { class: "small" }, ` ${people(one.people)}`)))));
+}
+
+function drawLabels(level, at, inner, movable) {
+  const markable = inner || movable;
   const most = Math.max(...level.labels.map((one) => one.people), 1);
   const shown = editing.all ? level.labels : level.labels.slice(0, LISTED);
   return h("div", {},
     h("ul", { class: "labels" }, shown.map((one) => {
       const words = one.label ?? `${at === 0 ? "value" : "label"} ${one.number + 1}`;
       const id = `label-${one.number}`;
-      return h("li", {},
+      return h("li", { "data-drag": markable ? one.number : false, "data-drop": inner ? `label-${one.number}` : false },
         markable ? h("input", { type: "checkbox", id, "data-key": id, checked: marked.has(one.number),
           onchange: (event) => { if (event.target.checked) marked.add(one.number); else marked.delete(one.number); } }) : h("span", {}),
-        h(markable ? "label" : "span", markable ? { for: id } : {}, words),
+        h("span", {}, markable ? h("span", { class: "grip", "aria-hidden": "true" }, "⠿ ") : null,
+          h(markable ? "label" : "span", { class: "name", for: markable ? id : false }, words)),
         h("meter", { min: 0, max: most, value: one.people, "aria-label": people(one.people) }),
         h("span", { class: "n" }, people(one.people), at > 0 ? h("span", { class: "small" }, ` ${numberOf(one.values, "value")}`) : null));
     })),
@@ -202,7 +232,6 @@ function drawLabels(level, at, markable) {
 }
 
 function drawTree(at, inner, movable) {
-  const tree = (more, words) => change({ action: "tree", column: editing.name, ...more }, words);
   const value = (name) => document.getElementById(name).value;
   return h("fieldset", {}, h("legend", {}, "Groups of labels"),
     inner ? [
@@ -212,6 +241,7 @@ function drawTree(at, inner, movable) {
       h("p", { class: "entry" }, h("label", { for: "small" }, "Merge every label of fewer people than"),
         h("input", { type: "number", id: "small", min: 2, "data-key": "small", value: 100 }),
         h("button", { type: "button", "data-key": "merge-small", onclick: () => tree({ what: "merge", level: at, small: Number(value("small")), into: value("into") }, "Small labels are merged") }, "Merge small labels")),
+      h("p", { class: "small" }, "Or drag a label onto another one: both become that one."),
       h("p", {}, h("button", { type: "button", "data-key": "drop-level", onclick: () => tree({ what: "drop", level: at }, "The level is taken out") }, "Take this level out")),
     ] : h("p", { class: "small" }, "Labels of the levels between exact and removed can be merged."),
     movable ? h("p", { class: "entry" }, h("label", { for: "parent" }, "Move what is marked under"),
