@@ -10,6 +10,7 @@ from privacy_sql.counted.base import Base
 from privacy_sql.counted.fingerprints import Alike
 from privacy_sql.counted.grouping import Candidate, Grouping, Judgeable
 from privacy_sql.display import notebook
+from privacy_sql.display.aligned import aligned
 from privacy_sql.display.levels import in_words
 from privacy_sql.errors import NotSafe, UsageError, number_of
 from privacy_sql.query.template import Query
@@ -258,11 +259,7 @@ def verdict_lines(verdicts: Mapping[str, Verdict]) -> list[str]:
         if verdict.estimated_groups:
             word += f" (exact: false, an estimate for {number_of(verdict.estimated_groups, 'group')})"
         cells.append((requirement, *measured(verdict), word))
-    widths = [max(len(row[column]) for row in cells) for column in range(4)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in cells
-    ]
+    return aligned(cells)
 
 
 def refuse_no_release(given: object) -> None:

@@ -68,7 +68,17 @@ class Table:
             if isinstance(one := given(self)[several], str):
                 put(self, several, (one,))
         if isinstance(self.household, Mapping):
-            self._live_together(self.household)
+            column, shown = self.household.get("column"), self.household.get("published", "no")
+            odd = set(self.household) - {"column", "published"}
+            if odd or not isinstance(column, str) or shown not in TIED:
+                raise UsageError(
+                    "bad_household",
+                    "household needs a column, and published must be no or number",
+                    where=self.name,
+                    hint="For example {column: household_id, published: no}.",
+                )
+            put(self, "household", column)
+            put(self, "members_tied", TIED[shown])
         named = [*self.quasi, *known]
         quasi = self.quasi if isinstance(self.quasi, Mapping) else dict.fromkeys(self.quasi)
         quasi = {**quasi, **dict.fromkeys(known)}
@@ -85,7 +95,15 @@ class Table:
                 "sensitive",
                 self.sensitive[0] if len(self.sensitive) == 1 else tuple(self.sensitive) or None,
             )
-        raise_all([*self._words(), *self._roles(named)])
+        named = [*named, *self.sensitives, *self.insensitive, *self.drop]
+        single = (self.identifier, self.group, self.count, self.household, self.weight)
+        named += [column for column in single if isinstance(column, str)]
+        hint = "A column has one role; name it once."
+        twice = [
+            UsageError("two_roles", f'column "{column}" is named more than once', where=self.name, hint=hint)
+            for column in sorted({column for column in named if named.count(column) > 1})
+        ]
+        raise_all([*self._words(), *twice])
 
     def __repr__(self) -> str:
         """The declarations; for rows in memory only their type."""
@@ -123,19 +141,6 @@ class Table:
         put(self, "also_known", columns if known else ())
         put(self, "acknowledged", reason)
         return columns if known else ()
-
-    def _live_together(self, content: Mapping[str, Any]) -> None:
-        """Read a mapping of households."""
-        column, shown = content.get("column"), content.get("published", "no")
-        if set(content) - {"column", "published"} or not isinstance(column, str) or shown not in TIED:
-            raise UsageError(
-                "bad_household",
-                "household needs a column, and published must be no or number",
-                where=self.name,
-                hint="For example {column: household_id, published: no}.",
-            )
-        object.__setattr__(self, "household", column)
-        object.__setattr__(self, "members_tied", TIED[shown])
 
     @property
     def hierarchies(self) -> dict[str, Hierarchy]:
@@ -304,18 +309,3 @@ class Table:
                 UsageError("no_identifier", "several values per person need an identifier", hint=hint)
             )
         return problems
-
-    def _roles(self, quasi: Sequence[str]) -> list[PrivacySqlError]:
-        """One error for each column named more than once; the quasi-identifiers are as given."""
-        given = [*quasi, *self.sensitives, *self.insensitive, *self.drop]
-        single = (self.identifier, self.group, self.count, self.household, self.weight)
-        given += [column for column in single if isinstance(column, str)]
-        return [
-            UsageError(
-                "two_roles",
-                f'column "{column}" is named more than once',
-                where=self.name,
-                hint="A column has one role; name it once.",
-            )
-            for column in sorted({column for column in given if given.count(column) > 1})
-        ]

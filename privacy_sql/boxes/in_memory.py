@@ -187,16 +187,7 @@ class TrialInMemory(Trial):
         return {"g": g, "class": classes, "n_rows": n_rows}
 
     def able(self, alone: Sequence[Criterion]) -> tuple[Ints, Ints]:
-        able, groups = self._large()
-        gone = groups.none
-        for criterion in alone:
-            assert isinstance(criterion, OnArrays)
-            gone |= criterion.breaking(groups) if len(groups) else gone
-        self._groups = groups
-        return np.setdiff1d(able, self.tries.of_parts(groups.key[gone])), groups.key
-
-    def _large(self) -> tuple[Ints, Groups]:
-        """The tries that give several parts, all large enough, and their parts as groups."""
+        # the tries that give several parts, all large enough, and their parts as groups
         values, fewest = self.counted.values, self.counted.fewest
         able, keys, people, cells, n_before = [], [], [], [], 0
         for parts in self._parts():
@@ -215,7 +206,12 @@ class TrialInMemory(Trial):
                 cells.append(Combinations.added_up(place[owner] * values.n_codes + code, n))
             n_before += int(np.count_nonzero(kept))
         groups = self.counted.groups(np.concatenate(keys), np.concatenate(people), cells)
-        return np.concatenate(able), groups
+        gone = groups.none
+        for criterion in alone:
+            assert isinstance(criterion, OnArrays)
+            gone |= criterion.breaking(groups) if len(groups) else gone
+        self._groups = groups
+        return np.setdiff1d(np.concatenate(able), self.tries.of_parts(groups.key[gone])), groups.key
 
     def seen(self, splits: Splits) -> Evidence:
         assert isinstance(splits, SplitsOnArrays) and self._groups is not None

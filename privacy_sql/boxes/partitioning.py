@@ -217,7 +217,13 @@ class _Tree(Generic[T]):
                 continue
             known = seen if split == self.of.plan.split else None
             trial = self.open.tried(ranges, tries, split, known)
-            accepted = self._accepted(trial)
+            # tries whose parts are safe, alone and with all the others, in queue order
+            able, parts = trial.able(self.alone)
+            if self.splits and len(able):
+                accepted = self._together(trial, able, parts)
+            else:
+                accepted = trial.tries.first_of_each_box(able)
+            self.cuts += len(accepted)
             self.open.let_go(trial)
             undecided[tries.row[accepted]] = False
             taken.append(Taken(trial, accepted, self._next))
@@ -237,16 +243,6 @@ class _Tree(Generic[T]):
         turns = [slice(n, n + 1) for n in range(axes)] if alone else [slice(0, 1), slice(1, axes)]
         for split in dict.fromkeys([self.of.plan.split, *(["median"] if self.by_gain else [])]):
             yield from ((split, turn) for turn in turns)
-
-    def _accepted(self, trial: T) -> Integers:
-        """The accepted tries: their parts are safe, alone and with all the others, in queue order."""
-        able, parts = trial.able(self.alone)
-        if self.splits and len(able):
-            taken = self._together(trial, able, parts)
-        else:
-            taken = trial.tries.first_of_each_box(able)
-        self.cuts += len(taken)
-        return taken
 
     def _together(self, trial: T, able: Integers, parts: Integers) -> Integers:
         """Judge the criteria that look at all groups at once, one try after the other."""

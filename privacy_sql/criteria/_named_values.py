@@ -29,7 +29,20 @@ def named_values(
     if absent and must_occur:
         elsewhere = (_occurring(base, absent, base.aliases[other]) for other in base.table.also_sensitive)
         found = {absent[number - 1] for codes in elsewhere for number in codes.values()}
-        raise_all(_unknown(base, [value for value in absent if value not in found], criterion))
+        nowhere = [value for value in absent if value not in found]
+        # values that only rows have are no hints, because readers of an error may not see rows; `run` lists
+        # the nearest of them in a private file
+        table, tree = base.table, base.table.sensitive_hierarchy
+        known = list(tree.leaves()) if isinstance(tree, Tree) else []
+        domain = (table.domains or {}).get(table.sensitives[0])
+        known += map(str, domain) if isinstance(domain, list | tuple) else []
+        where = f"{table.name}.require.{criterion}.per_value"
+        hints = {value: f'Did you mean "{near}"?' for value in nowhere if (near := nearest(value, known))}
+        plain = "Values must match exactly; `run` lists the nearest one in target/private/nearest.csv."
+        columns = [*table.sensitives, *table.also_sensitive]
+        raise_all(
+            [UnknownValue(value, columns, where=where, hint=hints.get(value, plain)) for value in nowhere]
+        )
     return own, absent
 
 
@@ -58,21 +71,3 @@ def refuse_named_twice(named: Iterable[object], criterion: str) -> None:
 def absent_notes(absent: Iterable[str]) -> tuple[str, ...]:
     """What a verdict says about named values that nobody has."""
     return tuple(f'"{value}" of per_value does not occur: 0' for value in absent)
-
-
-def _unknown(base: Base, absent: Iterable[str], criterion: str) -> list[UnknownValue]:
-    """One error for each value that does not occur, with a similar declared value if there is one.
-
-    Values that only rows have are not shown, because readers of an error may not see rows. `run` lists the
-    nearest of them in a private file.
-    """
-    table = base.table
-    tree = table.sensitive_hierarchy
-    known = list(tree.leaves()) if isinstance(tree, Tree) else []
-    domain = (table.domains or {}).get(table.sensitives[0])
-    known += map(str, domain) if isinstance(domain, list | tuple) else []
-    where = f"{table.name}.require.{criterion}.per_value"
-    hints = {value: f'Did you mean "{near}"?' for value in absent if (near := nearest(value, known))}
-    plain = "Values must match exactly; `run` lists the nearest one in target/private/nearest.csv."
-    columns = [*table.sensitives, *table.also_sensitive]
-    return [UnknownValue(value, columns, where=where, hint=hints.get(value, plain)) for value in absent]

@@ -171,13 +171,14 @@ class PrivacySkyline(Criterion):
     def gather(self, grouping: Grouping) -> _Evidence:
         """Evaluate all points for all values in one statement."""
         own, absent = self._own_skylines(grouping.base)
+        query = render("criteria/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
         return _Evidence(
             case=grouping.base.table.values_per_person,
             rows=grouping.base.engine.fetch(self._query(grouping, own)),
             number=lambda g: int(grouping.number(g)["group"]),
             absent=absent,
             own=own,
-            counts=lambda: _counted(grouping),
+            counts=lambda: Histograms.from_columns(grouping.base.engine.arrays(query)),
         )
 
     def splits(self, whole: Grouping) -> Splits | None:
@@ -296,11 +297,6 @@ class _SeenParts(NamedTuple):
 
 def _counts(groups: Groups) -> Counts:
     return Counts(groups.people, groups.start, groups.value, groups.n, groups.ranked)
-
-
-def _counted(grouping: Grouping) -> tuple[Histograms, Any]:
-    query = render("criteria/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
-    return Histograms.from_columns(grouping.base.engine.arrays(query))
 
 
 def _side_by_side(groups: Groups) -> Histograms:

@@ -62,11 +62,8 @@ class Connection:
         """The connection, opened and locked on first use."""
         if self._closed:
             raise UsageError("closed", "this connection is closed", hint="Open a new connection.")
-        if self._live is None:
-            self._live = self._locked()
-        return self._live
-
-    def _locked(self) -> duckdb.DuckDBPyConnection:
+        if self._live is not None:
+            return self._live
         sweep()
         self.private, self._leave = private_folder(self)
         try:
@@ -96,6 +93,7 @@ class Connection:
         connection.execute("set enable_progress_bar = false")
         connection.execute("set lock_configuration = true")
         deadlines.watch(self)
+        self._live = connection
         return connection
 
     def interrupt(self) -> None:

@@ -104,8 +104,7 @@ class Tree(Hierarchy):
     def checksum(self) -> str:
         """Independent of the order of the rows and of where the file lies."""
         digest = hashlib.sha256()
-        for leaf in sorted(self._places):
-            row = [leaf, *(self._label(leaf, level) for level in range(1, self.height + 1))]
+        for row in sorted(self.rows()):
             digest.update(json.dumps(row).encode())
         return digest.hexdigest()
 

@@ -129,22 +129,17 @@ class Packing:
             at = self._labels[position].at[level]
             if len(at) and (at == at[0]).all():  # all values have the same label, so no lookup is needed
                 constant |= int(at[0]) << shift
-            else:
-                tables.append((shift, mask, self._table(position, level)))
+                continue
+            if (position, level) not in self._tables:  # the code at this level for every code at a finer one
+                table = np.zeros(mask + 1, np.int64)
+                for finer in range(level - 1, -1, -1):
+                    table[self._labels[position].at[finer]] = at
+                self._tables[position, level] = table
+            tables.append((shift, mask, self._tables[position, level]))
         made = (keys & kept) | constant
         for shift, mask, table in tables:
             made |= table[(keys >> shift) & mask] << shift
         return np.asarray(made)
-
-    def _table(self, position: int, level: int) -> Ints:
-        """The code at a level for every code at a finer level."""
-        if (position, level) not in self._tables:
-            labels = self._labels[position]
-            table = np.zeros(1 << self.widths[position], np.int64)
-            for finer in range(level - 1, -1, -1):
-                table[labels.at[finer]] = labels.at[level]
-            self._tables[position, level] = table
-        return self._tables[position, level]
 
 
 class InMemory:

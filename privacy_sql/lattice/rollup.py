@@ -133,40 +133,36 @@ class Rollup:
     ) -> list[Sql]:
         """The counts of choices: known ones, and all others in one statement from known ones."""
         missing = [c for c in choices if c not in known or known[c].owner is self.base]
-        made = self._rolled_up(known, missing, base, sensitive) if missing else {}
-        return [made[choice] if choice in made else known[choice].relation for choice in choices]
-
-    def _rolled_up(
-        self, known: dict[Choice, CountedChoice], choices: Sequence[Choice], base: Base, sensitive: bool
-    ) -> dict[Choice, Sql]:
+        if not missing:
+            return [known[choice].relation for choice in choices]
         # each is counted from the smallest counted choice below it
         sources = [
             min(
                 (each for each in known.items() if is_finer(each[0], choice)),
                 key=lambda e: e[1].n_combinations,
             )
-            for choice in choices
+            for choice in missing
         ]
         steps = [
             self._steps(choice, below, source)
-            for choice, (below, source) in zip(choices, sources, strict=True)
+            for choice, (below, source) in zip(missing, sources, strict=True)
         ]
         counted, size = base.engine.filled(render("lattice/roll_up.sql", choices=steps, sensitive=sensitive))
         sizes = {0: size}
-        if len(choices) > 1:
+        if len(missing) > 1:
             rows = base.engine.fetch(render("lattice/choice_sizes.sql", counted=counted))
             sizes = {row["choice"]: row["n_combinations"] for row in rows}
         aliases = tuple(names(f"k{number}" for number, _ in enumerate(self.columns, start=1)))
         columns = [Sql("g"), *aliases, Sql("s" if sensitive else "n_people"), Sql("n_rows")]
         made = {}
-        for number, (choice, (_, source)) in enumerate(zip(choices, sources, strict=True)):
+        for number, (choice, (_, source)) in enumerate(zip(missing, sources, strict=True)):
             made[choice] = counted
-            if len(choices) > 1:
+            if len(missing) > 1:
                 query = render("lattice/one_choice.sql", counted=counted, columns=columns, number=number)
                 made[choice] = base.engine.create(query, view=True)
             if sizes[number] * WORTH_KEEPING <= source.n_combinations:
                 known[choice] = CountedChoice(made[choice], aliases, sizes[number], base)
-        return made
+        return [made[choice] if choice in made else known[choice].relation for choice in choices]
 
     def _steps(self, choice: Choice, below: Choice, source: CountedChoice) -> dict[str, Any]:
         """How a choice is counted from a finer one."""

@@ -167,7 +167,20 @@ class MarginalTables:
         counts = {}
         for marginal in self.maximal:
             shown = [tuple(r for r in used[a] if r <= marginal[a]) for a in width]
-            rows = self._rows(marginal, shown)
+            # the columns of each attribute, from coarse to fine
+            of_each = [
+                [self.attributes.columns(tuple(r if b == a else 0 for b in width))[0] for r in shown[a]]
+                for a in width
+            ]
+            query = render(
+                "marginals/counts.sql",
+                marginal=self.relations_of[marginal],
+                columns=[c for columns in of_each for c in columns],
+            )
+            rows = [
+                (tuple(tuple(row[c] for c in columns) for columns in of_each), row["n_rows"])
+                for row in self.base.engine.fetch(query)
+            ]
             for a in width:
                 if shown[a] and len(shown[a]) == len(used[a]):
                     paths[a] |= {(0, *row[a]) for row, _ in rows}
@@ -194,25 +207,6 @@ class MarginalTables:
             codes = dict(zip(shown, (row[column] for column in columns), strict=True))
             cells[tuple(codes.get(a, 0) for a in range(width))] = row["n_rows"]
         return cells
-
-    def _rows(
-        self, marginal: Resolutions, shown: Sequence[tuple[int, ...]]
-    ) -> list[tuple[tuple[tuple[int, ...], ...], int]]:
-        """For each cell of a marginal, the codes of each attribute from coarse to fine, and the rows."""
-        width = len(marginal)
-        single = [
-            [self.attributes.columns(tuple(r if b == a else 0 for b in range(width)))[0] for r in shown[a]]
-            for a in range(width)
-        ]
-        query = render(
-            "marginals/counts.sql",
-            marginal=self.relations_of[marginal],
-            columns=[c for columns in single for c in columns],
-        )
-        return [
-            (tuple(tuple(row[c] for c in columns) for columns in single), row["n_rows"])
-            for row in self.base.engine.fetch(query)
-        ]
 
 
 def marginal_tables(base: Base, collection: Sequence[Shown]) -> MarginalTables:

@@ -37,7 +37,13 @@ def read(named: str) -> tuple[Path, Manifest]:
 
 def refuse_other_counts(base: Base, file: Path, content: Manifest) -> None:
     """Refuse a release whose written rows differ from its manifest or from today's table."""
-    written = _written(file, content)
+    output = content["output"]
+    written: Path | str = output.get("relation") or file.parent / str(output.get("file", ""))
+    if isinstance(written, Path) and not (
+        "file" in output and written.exists() and manifest.checksum(written) == output.get("sha256")
+    ):
+        told = f"what {file.name} describes has changed since it was written"
+        raise NotSafe("output_changed", told, where="inject", hint=AGAIN)
     beside = base.engine.session([written] if isinstance(written, Path) else ())
     if isinstance(written, str) and not beside.has_table(written):
         raise NotSafe("output_changed", f"{written} is missing", where="inject", hint=AGAIN)
@@ -63,15 +69,3 @@ def refuse_other_counts(base: Base, file: Path, content: Manifest) -> None:
             where="inject",
             hint=AGAIN,
         )
-
-
-def _written(file: Path, content: Manifest) -> Path | str:
-    """The file, if its bytes match the manifest, or the name of the table."""
-    output = content["output"]
-    if "relation" in output:
-        return str(output["relation"])
-    place = file.parent / str(output.get("file", ""))
-    if "file" not in output or not place.exists() or manifest.checksum(place) != output.get("sha256"):
-        told = f"what {file.name} describes has changed since it was written"
-        raise NotSafe("output_changed", told, where="inject", hint=AGAIN)
-    return place

@@ -18,7 +18,7 @@ from privacy_sql.counted.grouping import Grouping
 from privacy_sql.counted.levels import labels as labelled
 from privacy_sql.counted.levels import unmapped
 from privacy_sql.errors import DataError, UsageError, did_you_mean, number_of, raise_all
-from privacy_sql.hierarchies import Hierarchy, Tree
+from privacy_sql.hierarchies import Tree
 from privacy_sql.history.ledger import FILE_NAME, Charge, Ledger
 from privacy_sql.kernels.composition.consistent_counts import (
     LARGEST_TABLE,
@@ -114,23 +114,21 @@ class NoisyCounts(Method):
                 f"noisy_counts publishes no rows, so {named} cannot judge it",
                 hint="Remove `require`; it has differential privacy, which the ledger accounts for.",
             )
-        if self.total == PUBLIC and (told := self._told_by_total(table)):
+        # what the number of rows reveals about neighbouring tables
+        told = ""
+        if self.neighbours == "add_remove":
+            told = "who is in the table, because under add_remove neighbours differ in their number of rows"
+        elif table.where is not None:
+            told = "how many rows meet `where:`, which one person may change"
+        elif table.values_per_person != "one":
+            told = "how many rows the people have, which one person may change"
+        if self.total == PUBLIC and told:
             raise UsageError(
                 "total_not_public",
                 f"total: public would reveal {told}",
                 where=table.name,
                 hint="Declare a number that everybody may know, such as total: 5000, or remove total.",
             )
-
-    def _told_by_total(self, table: Table) -> str:
-        """What the number of rows reveals about neighbouring tables; "" if it is the same for all."""
-        if self.neighbours == "add_remove":
-            return "who is in the table, because under add_remove neighbours differ in their number of rows"
-        if table.where is not None:
-            return "how many rows meet `where:`, which one person may change"
-        if table.values_per_person != "one":
-            return "how many rows the people have, which one person may change"
-        return ""
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
         _refuse_repeated(base, self.rows_per_person)
@@ -207,7 +205,15 @@ class NoisyCounts(Method):
         labels, kind = declared, base.declared.get(name, base.table.sensitive_hierarchy)
         if level:
             assert kind is not None
-            labels, kind = _labels(declared, kind, name, level)
+            # the labels of the domain in order; a hierarchy writes others for fractions
+            either = dict.fromkeys((kind, kind.for_fractions()))
+            able = [each for each in either if all(text is None or each.maps(text) for text in declared)]
+            if not able:
+                told = f"the hierarchy of {name} does not cover its declared domain"
+                raise UsageError("no_domain", told)
+            kind = able[0]
+            written = [None if text is None else str(kind.label(text, level)) for text in declared]
+            labels = list(dict.fromkeys(written))
         domain = engine.load(
             {"place": ("bigint", list(range(len(labels)))), "label": ("varchar", labels)}, "domain"
         )
@@ -315,17 +321,6 @@ def _domain(declared: object, base: Base, name: str) -> list[str | None]:
     if len(set(texts)) < len(texts):
         raise UsageError("bad_domain", f"the domain of {name} names a value twice")
     return texts
-
-
-def _labels(
-    domain: Sequence[str | None], kind: Hierarchy, name: str, level: int
-) -> tuple[list[str | None], Hierarchy]:
-    """The labels of a domain at a level, in order, and the hierarchy (for fractions if there are any)."""
-    for written in dict.fromkeys((kind, kind.for_fractions())):
-        if all(text is None or written.maps(text) for text in domain):
-            shown = [None if text is None else str(written.label(text, level)) for text in domain]
-            return list(dict.fromkeys(shown)), written
-    raise UsageError("no_domain", f"the hierarchy of {name} does not cover its declared domain")
 
 
 def _outside(base: Base, columns: Sequence[Column]) -> int:

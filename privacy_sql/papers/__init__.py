@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from privacy_sql import files as writing
+from privacy_sql.display.aligned import aligned
 from privacy_sql.errors import UsageError, did_you_mean
 from privacy_sql.papers._printed import beside, printed, shown
 from privacy_sql.papers._svg import plotted, tabled
@@ -48,12 +49,8 @@ class Figure:
     def lines(self, paper: str, most: int = 40) -> list[str]:
         """The figure as text: its numbers, the paper's beside ours, and the reason for a difference."""
         cells = [list(self.columns), *([shown(cell) for cell in row] for row in self.rows[:most])]
-        widths = [max(len(row[place]) for row in cells) for place in range(len(self.columns))]
         told = [self.title, *([f"  {self.note}"] if self.note else [])]
-        told += [
-            "  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-            for row in cells
-        ]
+        told += [f"  {line}" for line in aligned(cells, right=range(len(self.columns)))]
         if len(self.rows) > most:
             told.append(f"  ... and {len(self.rows) - most} more rows in {self.name}.csv")
         said = printed(paper, self.name)

@@ -32,7 +32,17 @@ def plotted(title: str, x: str, y: str, lines: Mapping[str, Points]) -> str:
         *_grid(across, upwards, x, y),
     ]
     for number, (label, points) in enumerate(lines.items()):
-        parts += _line(number, label, [(across.at(a), upwards.at(b)) for a, b in points])
+        at = [(across.at(a), upwards.at(b)) for a, b in points]
+        colour, dash = COLOURS[number % len(COLOURS)], DASHES[number // len(COLOURS) % len(DASHES)]
+        marker, legend = MARKERS[number % len(MARKERS)], TOP + 20 * number
+        path = " ".join(f"{a},{b}" for a, b in at)
+        marked = [*at, (LEFT + ACROSS + 24, legend)]
+        parts += [
+            f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"',
+            f' stroke-dasharray="{dash}"/>',
+            *(f'<path transform="translate({a} {b})" d="{marker}" fill="{colour}"/>' for a, b in marked),
+            f'<text x="{LEFT + ACROSS + 38}" y="{legend + 4}">{escape(label)}</text>',
+        ]
     return "\n".join([*parts, "</svg>\n"])
 
 
@@ -110,17 +120,3 @@ def _short(mark: float) -> str:
     ('0.25', '2500', '12M')
     """
     return f"{mark / 1e6:g}M" if abs(mark) >= 1e6 else f"{mark:g}"
-
-
-def _line(number: int, label: str, points: Points) -> list[str]:
-    colour, dash = COLOURS[number % len(COLOURS)], DASHES[number // len(COLOURS) % len(DASHES)]
-    marker = MARKERS[number % len(MARKERS)]
-    legend = TOP + 20 * number
-    path = " ".join(f"{a},{b}" for a, b in points)
-    at = [*points, (LEFT + ACROSS + 24, legend)]
-    return [
-        f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"',
-        f' stroke-dasharray="{dash}"/>',
-        *(f'<path transform="translate({a} {b})" d="{marker}" fill="{colour}"/>' for a, b in at),
-        f'<text x="{LEFT + ACROSS + 38}" y="{legend + 4}">{escape(label)}</text>',
-    ]

@@ -251,7 +251,16 @@ def edited(text: str, release: str, edits: Sequence[Edit]) -> str:
     if not edits:
         return text
     plain = text.replace("\r\n", "\n")
-    yaml = _like(plain)
+    lines = plain.splitlines()
+
+    def strange(indents: tuple[int, int, int]) -> int:
+        """How many lines of the text would be indented in another way."""
+        yaml = _writer(indents)
+        again = _dumped(yaml, yaml.load(plain)).splitlines()
+        changed = sum(one != other for one, other in zip(lines, again, strict=False))
+        return changed + abs(len(lines) - len(again))
+
+    yaml = _writer(min(INDENTS, key=strange))
     content = yaml.load(plain)
     for edit in edits:
         edit.apply(content["releases"][release])
@@ -369,20 +378,6 @@ def _written(spec: object) -> Node:
         listed.fa.set_flow_style()
         return listed
     return scalar(spec) if isinstance(spec, str) and spec[:1].isdigit() else spec
-
-
-def _like(text: str) -> YAML:
-    """A YAML writer with the indentation of a text: the one that reproduces most of its lines."""
-    lines = text.splitlines()
-
-    def strange(indents: tuple[int, int, int]) -> int:
-        yaml = _writer(indents)
-        again = _dumped(yaml, yaml.load(text)).splitlines()
-        return sum(one != other for one, other in zip(lines, again, strict=False)) + abs(
-            len(lines) - len(again)
-        )
-
-    return _writer(min(INDENTS, key=strange))
 
 
 def _writer(indents: tuple[int, int, int]) -> YAML:

@@ -121,7 +121,19 @@ def propose(
         raise DataError(
             "empty_table", f"{file.name} has no rows", hint="Check the file; a proposal needs rows."
         )
-    _refuse_unknown(file, found, [*quasi, *sensitive])
+    named = [*quasi, *sensitive]
+    problems = [
+        UsageError(
+            "unknown_column",
+            f'{file.name} has no column "{column}"',
+            hint=nearest_column(column, found.columns),
+        )
+        for column in named
+        if column not in found.columns
+    ]
+    again = sorted({column for column in named if named.count(column) > 1})
+    problems += [UsageError("two_roles", f'column "{name}" is named more than once') for name in again]
+    raise_all(problems)
     made = []
     for part in roles(found, sensitive):
         if part.column in quasi:
@@ -138,22 +150,6 @@ def propose(
         else part
         for part in chosen
     ], found
-
-
-def _refuse_unknown(file: Path, found: Profile, named: Sequence[str]) -> None:
-    """Refuse names that the file does not have, and a column named twice."""
-    problems = [
-        UsageError(
-            "unknown_column",
-            f'{file.name} has no column "{column}"',
-            hint=nearest_column(column, found.columns),
-        )
-        for column in named
-        if column not in found.columns
-    ]
-    again = sorted({column for column in named if named.count(column) > 1})
-    problems += [UsageError("two_roles", f'column "{name}" is named more than once') for name in again]
-    raise_all(problems)
 
 
 def _most_telling(found: Profile, made: list[Proposed], named: Sequence[str]) -> list[Proposed]:
@@ -317,6 +313,14 @@ def _one_sensitive(
     return [guess if part is several[-1] else part for part in made]
 
 
+ABOUT_QUASI = (
+    "    # What somebody may know about a person and look up. Each is published at one level of its",
+    "    # hierarchy, from its values to `*`. A hierarchy file keeps more detail than keep_or_drop:",
+    "    # `privacy-sql init --hierarchy COLUMN` writes one to fill in. `importance: 2` says that the",
+    "    # detail of a column counts twice when levels are chosen, as for ages here; others count once.",
+)
+
+
 def project_text(file: Path, folder: Path, proposed: Sequence[Proposed], found: Profile) -> str:
     """The proposal as privacy.yml, which says what each line does and gives the reason of every guess."""
     name = re.sub(r"\W+", "_", file.name.partition(".")[0]).strip("_").lower() or "table"
@@ -338,10 +342,7 @@ def project_text(file: Path, folder: Path, proposed: Sequence[Proposed], found: 
         lines.append("    # The column that says who a row is about. It is never published.")
     lines += [f"    identifier: {{column: {_yaml(p.column)}}}    # {p.reason}" for p in by_role["identifier"]]
     lines += [
-        "    # What somebody may know about a person and look up. Each is published at one level of its",
-        "    # hierarchy, from its values to `*`. A hierarchy file keeps more detail than keep_or_drop:",
-        "    # `privacy-sql init --hierarchy COLUMN` writes one to fill in. `importance: 2` says that the",
-        "    # detail of a column counts twice when levels are chosen, as for ages here; others count once.",
+        *ABOUT_QUASI,
         "    quasi_identifiers:" if by_role["quasi"] else "    quasi_identifiers: []",
         *(
             f"      # {p.reason}\n      - {{column: {_yaml(p.column)}, hierarchy: {_yaml(p.hierarchy)}"
@@ -356,16 +357,14 @@ def project_text(file: Path, folder: Path, proposed: Sequence[Proposed], found: 
                 "    # Each is judged against somebody who knows the others.",
                 "    # Where `search` finds nothing, or little, keep one here and leave out the others.",
             ]
-        repeats = [p for p in by_role["identifier"] if not found.columns[p.column].unique]
-        if repeats:
+        more = ""
+        if any(not found.columns[p.column].unique for p in by_role["identifier"]):
             lines += [
                 "    # A person has several rows: how often somebody has a value counts for nothing (set)."
             ]
-        more = ", values_per_person: set" if repeats else ""
-        lines += ["    sensitive:"]
-        lines += [
-            f"      - {{column: {_yaml(p.column)}{more}}}    # {p.reason}" for p in by_role["sensitive"]
-        ]
+            more = ", values_per_person: set"
+        shown = [f"{{column: {_yaml(p.column)}{more}}}    # {p.reason}" for p in by_role["sensitive"]]
+        lines += ["    sensitive:", *(f"      - {column}" for column in shown)]
     if by_role["drop"]:
         lines += [
             "    # All other columns stay out of the release. To publish one, move it up.",
@@ -375,10 +374,8 @@ def project_text(file: Path, folder: Path, proposed: Sequence[Proposed], found: 
     lines += [
         "    require:",
         "      # everybody has the same published values as at least four others",
-    ]
-    lines += ["      k_anonymity: {k: 5}"]
-    lines += _bounded([found.columns[part.column] for part in by_role["sensitive"]])
-    lines += [
+        "      k_anonymity: {k: 5}",
+        *_bounded([found.columns[part.column] for part in by_role["sensitive"]]),
         "    # Finds the finest levels that meet the requirements; at most 2 % of the rows are left out.",
         f"    method: {{full_domain: {METHOD}}}",
         "    # Remove the # before `output` to publish.",

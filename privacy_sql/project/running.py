@@ -158,11 +158,8 @@ def _run(
     _refuse_unnamed(plan, engine)
     if plan.method is not None and plan.method.spends and not dry_run:
         held.enter_context(_ready_to_spend(project, plan, engine, output, place, overwrite))
-    release = replace(
-        _chosen(project, plan, engine, results[:-1], dry_run),
-        signoff=plan.signoff,
-        determination=plan.determination,
-    )
+    chosen = _chosen(project, plan, engine, results[:-1], dry_run)
+    release = replace(chosen, signoff=plan.signoff, determination=plan.determination)
     result.release = release
     result.rows_in, result.suppressed = release.rows_in, release.suppressed
     result.repeated = release.repeated

@@ -92,20 +92,17 @@ def _parameters(part: type) -> Schema:
         name = field.name.rstrip("_")
         if issubclass(part, Method):  # a Python keyword has another name in Python
             name = next((word for word in keyword.kwlist if part.bound({word: 0}) == {field.name: 0}), name)
-        known[name] = _typed(str(field.type))
+        # its type, as far as the annotation says
+        annotation = str(field.type)
+        if set(re.findall(r"\w+", annotation)) & {"Any", "Sequence", "Mapping"}:
+            known[name] = {}
+        elif annotation == "int":
+            known[name] = {"type": "integer"}
+        else:
+            known[name] = FLAG if annotation == "bool" else {"type": ["string", "number", "boolean", "null"]}
         if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             required.append(name)
     return _object(list(known), known, required)
-
-
-def _typed(annotation: str) -> Schema:
-    """The type of a parameter, as far as its annotation says."""
-    words = set(re.findall(r"\w+", annotation))
-    if words & {"Any", "Sequence", "Mapping"}:
-        return {}
-    if annotation == "int":
-        return {"type": "integer"}
-    return FLAG if annotation == "bool" else {"type": ["string", "number", "boolean", "null"]}
 
 
 def _object(keys: Sequence[str], known: Schema, required: Sequence[str]) -> Schema:

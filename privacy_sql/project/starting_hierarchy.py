@@ -38,7 +38,15 @@ def starting(column: Column, found: Profile | None = None) -> tuple[str, Spec]:
     if column.decimal_commas:
         return "numbers with a decimal comma; with a point they would have bands", "keep_or_drop"
     if column.code:
-        return f"codes of {column.longest} characters", {"mask": [*_lengths(column, found), 0]}
+        # one character fewer at each level, and no level that hides nothing more
+        kept = list(range(column.longest - 1, 0, -1))
+        if found is not None:
+            lengths = [(Sql(f"kept{length}"), length) for length in kept]
+            asked = render("project/prefixes.sql", source=found.relation, column=column.name, lengths=lengths)
+            (counts,) = found.engine.fetch(asked)
+            n_labels = {length: counts[f"kept{length}"] for length in kept} | {0: 1}
+            kept = [n for n in kept if n_labels[n] > n_labels[n - 1] and n_labels[n] < column.n_values]
+        return f"codes of {column.longest} characters", {"mask": [*kept[-MOST_PREFIXES:], 0]}
     if column.n_numbers == column.n_values and column.n_values:
         return "numbers", _bands(column, found)
     fill_in = "; a hierarchy file can group them" if column.n_values > FEW_TEXTS else ""
@@ -98,15 +106,3 @@ def _bands(column: Column, found: Profile | None) -> Spec:
         int(width) if whole else f"{width:f}" if "." in f"{width:f}" else f"{width:f}.0" for width in made
     ]
     return {"intervals": written, **({"clip": clip} if clip else {})}
-
-
-def _lengths(column: Column, found: Profile | None) -> list[int]:
-    """How many characters of a code are kept, one fewer at each level; none that hides nothing more."""
-    lengths = list(range(column.longest - 1, 0, -1))
-    if found is not None:
-        columns = [(Sql(f"kept{length}"), length) for length in lengths]
-        asked = render("project/prefixes.sql", source=found.relation, column=column.name, lengths=columns)
-        (counts,) = found.engine.fetch(asked)
-        n_labels = {length: counts[f"kept{length}"] for length in lengths} | {0: 1}
-        lengths = [n for n in lengths if n_labels[n] > n_labels[n - 1] and n_labels[n] < column.n_values]
-    return lengths[-MOST_PREFIXES:]

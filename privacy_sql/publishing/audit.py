@@ -47,7 +47,14 @@ def audit(engine: Engine, published: str | Path, release: Release) -> Verdicts:
             _same_values(read, release)
     with step("judge"):
         _refuse_singled_out(read, release)
-        return _kept(_judge_published(read, release), release)
+        if release.proposal.promise is not None:
+            return _kept(Verdicts(release.proposal.promise()), release)
+        verdicts = Verdicts(release.verdicts)  # published rows alone cannot decide some, which stay as judged
+        asked = [c.as_published() for c in release.require if decidable(c, release.table)]
+        if asked:
+            base = count(read.engine, published_table(read.rows.relation, release, read.rows.n), several=True)
+            verdicts.update(judge(Grouping.by(base, base.own_keys()), asked))
+        return _kept(verdicts, release)
 
 
 def _read(engine: Engine, published: str | Path) -> Read:
@@ -111,18 +118,6 @@ def asked_again(verdicts: Verdicts, release: Release) -> Verdicts:
     for side in (base, *base.sides):
         side.memory.forget(OUT)
     return _kept(Verdicts({**verdicts, **judge(release.proposal.grouping, asked)}), release)
-
-
-def _judge_published(read: Read, release: Release) -> Verdicts:
-    """Judge every requirement that published rows alone can decide; the others stay as judged."""
-    if release.proposal.promise is not None:
-        return Verdicts(release.proposal.promise())
-    by_rows = [c.as_published() for c in release.require if decidable(c, release.table)]
-    verdicts = Verdicts(release.verdicts)
-    if by_rows:
-        base = count(read.engine, published_table(read.rows.relation, release, read.rows.n), several=True)
-        verdicts.update(judge(Grouping.by(base, base.own_keys()), by_rows))
-    return verdicts
 
 
 def by_rows(release: Release, criterion: str) -> bool:

@@ -101,18 +101,6 @@ def _note_of(place: Path) -> Path:
     return place.with_name(f".{place.name}.begun")
 
 
-def _drop_begun(place: Path, engine: Engine | None) -> None:
-    """Drop the hidden tables of a run that was killed before it wrote its record."""
-    note = _note_of(place)
-    if engine is None or not note.is_file():
-        return
-    with contextlib.suppress(ValueError):  # cut off by the kill: nothing was written yet
-        for table in json.loads(note.read_bytes()):
-            if HIDDEN.fullmatch(str(table).rpartition(".")[2]):
-                engine.drop_table(table)
-    writing.remove(note)
-
-
 def settle(place: Path, engine: Engine | None = None) -> str:
     """Finish or undo what a killed run left at the place of a release; says what was done, if anything."""
     if not path_of(place).is_file():
@@ -127,7 +115,14 @@ def settle_held(place: Path, engine: Engine | None = None) -> str:
     try:
         intent = _read(path_of(place))
         if intent is None:
-            _drop_begun(place, engine)
+            note = _note_of(place)
+            if engine is not None and note.is_file():
+                # a run was killed before it wrote its record: drop its hidden tables
+                with contextlib.suppress(ValueError):  # cut off by the kill: nothing was written yet
+                    for table in json.loads(note.read_bytes()):
+                        if HIDDEN.fullmatch(str(table).rpartition(".")[2]):
+                            engine.drop_table(table)
+                writing.remove(note)
             return ""
         if intent.tables and engine is None:
             return ""

@@ -133,6 +133,16 @@ class _Walk:
         n_open, minimal = self.tags.n_open, tuple(self.tags.minimal_safe())
         settled = self.stopped is None
         best = minimal[0] if self.goal == "one" and minimal else self.best.choice
+        # how much cheaper an undecided choice could still be
+        gap = None if self.best.cost is None or self.goal == "one" else 0.0
+        if gap is not None and self.best.cost is not None and not settled:
+            waiting = self.tags.state == OPEN
+            if not self.objective.monotone:
+                waiting |= self.tags.state == SAFE
+            for choice in self.best.priced:
+                waiting[choice] = False
+            least = float(self.floor[waiting].min(initial=self.best.cost[0]))
+            gap = max(0.0, self.best.cost[0] - least) if np.isfinite(least) else None
         return Found(
             choices=self.lattice.size,
             explored=self.explored,
@@ -143,7 +153,7 @@ class _Walk:
             optimal=settled and self.goal != "one" and best is not None,
             safe_choices=self.tags.n_safe,
             undecided=n_open,
-            gap=self._gap(),
+            gap=gap,
             stopped=self.stopped,
             known=self.tags.settled() if self.lattice.size <= MOST_TOLD else {},
         )
@@ -172,17 +182,3 @@ class _Walk:
             if not ahead:
                 return chain
             chain.append(min(ahead, key=self.lattice.breadth))
-
-    def _gap(self) -> float | None:
-        """How much cheaper an undecided choice could still be, when the search stopped early."""
-        if self.best.cost is None or self.goal == "one":
-            return None
-        if self.stopped is None:
-            return 0.0
-        waiting = self.tags.state == OPEN
-        if not self.objective.monotone:
-            waiting |= self.tags.state == SAFE
-        for choice in self.best.priced:
-            waiting[choice] = False
-        least = float(self.floor[waiting].min(initial=self.best.cost[0]))
-        return max(0.0, self.best.cost[0] - least) if np.isfinite(least) else None

@@ -231,7 +231,20 @@ def _read(
     what: str,
 ) -> People:
     """One file counted by its known columns and its secret, with label numbers that all files share."""
-    table = _table(given, known, secret, what)
+    if not isinstance(given, Table):
+        table = Table(given, list(known), secret, name=what)
+    elif given.values_per_person != "one":
+        told = "people have several values each, but a guess is about one value"
+        raise UsageError("several_values", told, where=given.name)
+    else:  # a table keeps only its place and how its people are counted
+        columns = [*given.quasi, *given.sensitives, *given.insensitive]
+        for column in (*known, secret):
+            if column not in columns:
+                told, hint = f'there is no column "{column}"', did_you_mean(column, columns)
+                raise UsageError("unknown_column", told, where=given.name, hint=hint)
+        table = Table(
+            given.source, list(known), secret, count=given.count, where=given.where, name=given.name
+        )
     base = count(engine, table)
     if not base.holds_rows:
         raise no_rows(table)
@@ -251,20 +264,6 @@ def _read(
             lookup[code] = of.of(None if label is None else text_of(label))
         shared.append(lookup[found[alias].astype(np.int64)])
     return People(np.stack(shared[:-1], axis=1), shared[-1], found["n_rows"].astype(np.int64))
-
-
-def _table(given: Source | Table, known: Sequence[str], secret: str, what: str) -> Table:
-    """A file as a table of people; a table keeps only its place and how its people are counted."""
-    if not isinstance(given, Table):
-        return Table(given, list(known), secret, name=what)
-    if given.values_per_person != "one":
-        told = "people have several values each, but a guess is about one value"
-        raise UsageError("several_values", told, where=given.name)
-    for column in (*known, secret):
-        if column not in given.quasi and column not in given.sensitives and column not in given.insensitive:
-            hint = did_you_mean(column, [*given.quasi, *given.sensitives, *given.insensitive])
-            raise UsageError("unknown_column", f'there is no column "{column}"', where=given.name, hint=hint)
-    return Table(given.source, list(known), secret, count=given.count, where=given.where, name=given.name)
 
 
 # -- what is counted -----------------------------------------------------------------------------------------

@@ -88,9 +88,8 @@ def command(
     bandwidths = tuple(part for text in texts for part in listed(text))
     prior = _prior(options["beliefs"], options["learned_from"], bandwidths)
     whole = Outcome("attack", rows=0, groups=0)
-    allowed = (
-        None if options["max_exposed"] is None else exact_number(options["max_exposed"], "--max-exposed")
-    )
+    most = options["max_exposed"]
+    allowed = None if most is None else exact_number(most, "--max-exposed")
     attacks: list[dict[str, Any]] = []
     exposed: list[str] = []
 
@@ -98,15 +97,8 @@ def command(
         if isinstance(subject, Table) and options["numeric"]:
             numeric = dict.fromkeys(listed(options["numeric"]), "numeric")
             subject = replace(subject, domains={**(subject.domains or {}), **numeric})
-        found = knowledge_attack(
-            engine,
-            subject,
-            limit,
-            bandwidths or None,
-            options["posterior"],
-            options["distance"],
-            prior,
-        )
+        how = options["posterior"], options["distance"]
+        found = knowledge_attack(engine, subject, limit, bandwidths or None, *how, prior)
         whole.rows, whole.groups = (whole.rows or 0) + found.rows, (whole.groups or 0) + found.groups
         whole.lines += [f"{name}: {size(found)}, t = {limit}", *_lines(found), ""]
         if options["source"] is None:
@@ -116,7 +108,7 @@ def command(
             attacks[-1]["internal"] = [dict(adversary.witness.reveal()) for adversary in found.adversaries]
         if allowed is not None and found.exposed > allowed:
             exposed.append(name)
-            whole.lines.append(f"EXPOSED: {percent(found.exposed)} is more than {options['max_exposed']}")
+            whole.lines.append(f"EXPOSED: {percent(found.exposed)} is more than {most}")
 
     if published:
         _written(directory, published, options, ask)

@@ -72,9 +72,8 @@ def command(
     if dbt:
         return _dbt(names, directory, into, dry_run)
     if into is not None:
-        raise UsageError(
-            "no_dbt", "--into needs --dbt", hint="Other SQL is printed; redirect it to a file with >."
-        )
+        hint = "Other SQL is printed; redirect it to a file with >."
+        raise UsageError("no_dbt", "--into needs --dbt", hint=hint)
     if duckdb_macros:
         from privacy_sql.query.template import duckdb_macros as macros
 

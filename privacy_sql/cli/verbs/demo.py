@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 
 GROUP = "start"  # of `--help`
+FIRST = (
+    "1. A table of 20,000 invented people: age, sex, zip, marital status, education.",
+    "   Their diagnosis is sensitive.",
+    "2. Is it safe to publish unchanged, without names? No:",
+)
 
 
 @click.command()
@@ -47,16 +52,7 @@ def command(folder: Path | None, opens: bool, dry_run: bool, unsafe_debug: bool,
         raw = api.check(engine, plan.table, plan.require)
     (result,) = run_project(read, [plan], lambda _: connected(read, plan, unsafe_debug))
     why = [f"   {verdict.story}" for verdict in raw.values() if not verdict.safe and verdict.story]
-    steps = [
-        "1. A table of 20,000 invented people: age, sex, zip, marital status, education.",
-        "   Their diagnosis is sensitive.",
-        "2. Is it safe to publish unchanged, without names? No:",
-        "",
-        *(f"   {line}" for line in verdict_lines(raw)),
-        "",
-        *why,
-        "",
-    ]
+    steps = [*FIRST, "", *(f"   {line}" for line in verdict_lines(raw)), "", *why, ""]
     if result.release is None:
         steps.append("3. Publishing failed.")
     else:

@@ -78,16 +78,8 @@ def command(
     for paper, module in modules.items():
         below = f"{paper}/" if name == ALL else ""
         made[paper] = []
-        stopped = _computed(
-            module.run,
-            data,
-            listed(part),
-            made[paper],
-            None if dry_run else folder / below,
-            written,
-            below,
-            options,
-        )
+        place = None if dry_run else folder / below
+        stopped = _computed(module.run, data, listed(part), made[paper], place, written, below, options)
         whole.lines += [line for figure in made[paper] for line in (*figure.lines(paper), "")]
         if stopped is not None:
             if name != ALL and not made[paper]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from privacy_sql.cli.outcome import Outcome, shared
+from privacy_sql.display.aligned import aligned
 from privacy_sql.display.rounding import percent
 from privacy_sql.errors import number_of, people
 
@@ -86,25 +87,17 @@ def command(
         able = [part.column for part in made if part.role == "quasi"]
         asked = Table(found.relation, listed(quasi) or able, name=name)
         told = identify(found.engine, declared or asked, most)
-        identified[name] = {
-            "people": told.people,
-            "people_by_least_size": {str(size): n for size, n in told.people_by_least_size.items()},
-            "sets_by_size": {str(size): n for size, n in told.sets_by_size.items()},
-            "people_with_column": {column: _few(n) for column, n in told.people_with_column.items()},
-            "proposed": [chosen.column for chosen in told.proposed],
-        }
-        whole.lines += [*_identified(told), ""]
+        identified[name], lines = _singled_out(told)
+        whole.lines += [*lines, ""]
 
     if source is not None:
         with named_engine(url, unsafe_debug=unsafe_debug) as engine:
             show(source, engine, source)
+        following = "name the table in privacy.yml, as docs/project.md shows, with these roles."
         if url == EMBEDDED:
-            next_one = f"privacy-sql init --from {shlex.quote(source)} FOLDER"
-            whole.lines.append(f"Next: {next_one} writes a project with such roles, for you to correct.")
-        else:
-            whole.lines.append(
-                "Next: name the table in privacy.yml, as docs/project.md shows, with these roles."
-            )
+            following = f"privacy-sql init --from {shlex.quote(source)} FOLDER"
+            following += " writes a project with such roles, for you to correct."
+        whole.lines.append(f"Next: {following}")
     else:
         read = reading.read(directory)
 
@@ -129,7 +122,7 @@ def _declared(table: Table, columns: Sequence[str]) -> list[Proposed]:
 
 def _lines(rows: list[dict[str, Any]]) -> list[str]:
     head = ("column", "kind", "values", "missing", "alone", "role", "why")
-    cells = [head] + [
+    cells = [
         (
             row["column"],
             row["kind"],
@@ -141,15 +134,7 @@ def _lines(rows: list[dict[str, Any]]) -> list[str]:
         )
         for row in rows
     ]
-    widths = [max(len(row[place]) for row in cells) for place in range(len(head))]
-    return [
-        "  "
-        + "  ".join(
-            cell.rjust(width) if 2 <= place <= 4 else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in cells
-    ]
+    return [f"  {line}" for line in aligned([head, *cells], right=(2, 3, 4))]
 
 
 def _few(n: int) -> str:
@@ -157,7 +142,8 @@ def _few(n: int) -> str:
     return f"<{FEW}" if 0 < n < FEW else str(n)
 
 
-def _identified(found: Identified) -> list[str]:
+def _singled_out(found: Identified) -> tuple[dict[str, Any], list[str]]:
+    """How many people few columns single out, as plain data and as lines."""
     singled = sum(found.people_by_least_size.values())
     most = max(found.people_by_least_size)
     lines = [
@@ -169,4 +155,11 @@ def _identified(found: Identified) -> list[str]:
     told = sorted(found.people_with_column.items(), key=lambda part: -part[1])
     width = max(len(column) for column, _ in told)
     lines.append("  people whom a column helps to single out")
-    return lines + [f"    {column:<{width}}  {_few(n)}" for column, n in told]
+    lines += [f"    {column:<{width}}  {_few(n)}" for column, n in told]
+    return {
+        "people": found.people,
+        "people_by_least_size": {str(size): n for size, n in found.people_by_least_size.items()},
+        "sets_by_size": {str(size): n for size, n in found.sets_by_size.items()},
+        "people_with_column": {column: _few(n) for column, n in found.people_with_column.items()},
+        "proposed": [chosen.column for chosen in found.proposed],
+    }, lines

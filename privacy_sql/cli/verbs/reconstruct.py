@@ -11,6 +11,7 @@ import click
 
 from privacy_sql.cli.outcome import Outcome, shared
 from privacy_sql.cli.tables import holding, listed, manifest_of_table
+from privacy_sql.display.aligned import aligned
 from privacy_sql.display.rounding import decimals
 from privacy_sql.errors import UsageError, number_of
 
@@ -133,15 +134,7 @@ def _table(counts: Counts) -> list[str]:
         [*(MISSING if v is None else v for v in c.values), str(c.least), decimals(c.expected, 1), str(c.most)]
         for c in counts.cells
     ]
-    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
-    text = len(counts.columns)
-    lines = [
-        "  ".join(
-            cell.ljust(width) if i < text else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in [head, *rows]
-    ]
+    lines = aligned([head, *rows], right=range(len(counts.columns), len(head)))
     if not counts.tight:
         lines.append(
             "note: too many cells for linear programs; these bounds are those of single tables, and wider."

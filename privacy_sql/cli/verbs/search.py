@@ -105,15 +105,12 @@ def command(
         records.add(directory, plan.name, "search", found)
         whole.rows = (whole.rows or 0) + result.rows
         first, *more = str(result).splitlines()
+        least = [f"minimal     {result.in_words(choice['levels'])}" for choice in result.minimal]
         whole.lines += [
             "\n".join(["; ".join([first, *differs]), *more]),
             *(_much_lost(costs) if lost > MUCH else []),
             *(_table(result, note) if frontier else []),
-            *(
-                [f"minimal     {result.in_words(choice['levels'])}" for choice in result.minimal]
-                if minimal
-                else []
-            ),
+            *(least if minimal else []),
             "",
         ]
 

@@ -65,7 +65,15 @@ def command(
         whole.rows, whole.groups = (whole.rows or 0) + found.rows, (whole.groups or 0) + found.groups
         whole.lines.append(f"{name}: {size(found)}, limit {limit}")
         for one in found.skylines:
-            whole.lines += _lines(one)
+            whole.lines.append(f"  {one.label} ({people(one.people)})")
+            if one.points:
+                whole.lines.append(f"    {'values ruled out':>16}  {'others known':>12}  {'family':>6}")
+            else:
+                whole.lines.append("    not safe without any knowledge")
+            for point in one.points:
+                amounts = (UNBOUNDED if n is None else n for n in point)
+                whole.lines.append("    {:>16}  {:>12}  {:>6}".format(*amounts))
+            whole.lines += [*_story(one), ""]
             told: dict[str, Any] = {
                 "name": name,
                 "limit": str(found.limit),
@@ -80,19 +88,6 @@ def command(
     each_table(whole, directory, options, ask)
     whole.more = {"skylines": shown}
     return whole
-
-
-def _lines(skyline: Skyline) -> list[str]:
-    """The points of one value as a table, and a description of the cheapest breach."""
-    title = f"  {skyline.label} ({people(skyline.people)})"
-    if not skyline.points:
-        return [title, "    not safe without any knowledge", *_story(skyline), ""]
-    header = f"    {'values ruled out':>16}  {'others known':>12}  {'family':>6}"
-    rows = [
-        "    {:>16}  {:>12}  {:>6}".format(*(UNBOUNDED if n is None else n for n in point))
-        for point in skyline.points
-    ]
-    return [title, header, *rows, *_story(skyline), ""]
 
 
 def _story(skyline: Skyline) -> list[str]:

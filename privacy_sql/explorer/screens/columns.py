@@ -42,7 +42,8 @@ class Columns(Screen):
             decision.take(decision.with_edits(*_role(decision, question)), whole(question, "version"))
         elif action == "hierarchy":
             column, kind = text(question, "column"), _asked(decision, question)
-            edit = editing.SetHierarchy(column, _spec(kind))
+            ((word, levels),) = kind.to_spec().items()
+            edit = editing.SetHierarchy(column, word if levels is True else {word: levels})
             decision.take(decision.with_edits(edit), whole(question, "version"))
         elif action == "tree":
             column = text(question, "column")
@@ -143,19 +144,12 @@ def _described(kind: Hierarchy) -> Json:
     """A hierarchy as the page edits it; what a tree holds is asked for level by level."""
     if isinstance(kind, Tree):
         return {"kind": "tree", "levels": list(kind.level_names()), "parameters": ""}
-    spec = dict(kind.to_spec())
-    (name, *_) = spec
-    return {"kind": name, "levels": list(kind.level_names()), "parameters": _parameters(kind)}
-
-
-def _parameters(kind: Hierarchy) -> str:
-    """What stands behind the kind, as somebody types it."""
-    found = next(iter(kind.to_spec().values()))
-    if not isinstance(found, list):
-        return ""
-    if all(isinstance(part, list) for part in found):  # one list for each level
-        return "; ".join(", ".join(map(str, part)) for part in found)
-    return ", ".join(map(str, found))
+    ((name, found),) = kind.to_spec().items()
+    typed = ""  # what stands behind the kind, as somebody types it
+    if isinstance(found, list):
+        parts = [found] if not all(isinstance(part, list) for part in found) else found  # one for each level
+        typed = "; ".join(", ".join(map(str, part)) for part in parts)
+    return {"kind": name, "levels": list(kind.level_names()), "parameters": typed}
 
 
 # -- roles ---------------------------------------------------------------------------------------------------
@@ -197,11 +191,6 @@ def _asked(decision: Decision, question: Question) -> Hierarchy:
         spec = kind
     directory = decision.project.directory if decision.project else Path()
     return from_spec(spec, column, directory, "hierarchy")
-
-
-def _spec(kind: Hierarchy) -> str | Mapping[str, object]:
-    spec = kind.to_spec()
-    return next(iter(spec)) if next(iter(spec.values())) is True else spec
 
 
 def _preview(decision: Decision, column: str, kind: Hierarchy, *, values: bool) -> Json:

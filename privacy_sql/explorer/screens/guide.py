@@ -2,25 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
 from privacy_sql import criteria
-from privacy_sql.criteria import Criterion
 from privacy_sql.errors import UsageError
 from privacy_sql.explorer.asking import text, whole
 from privacy_sql.explorer.screens import Decision, Json, Question, Screen
 from privacy_sql.history.register import FILE_NAME, Register
 from privacy_sql.project.editing import SetRequirements
 
-Asked = dict[str, Json]
 # which questions each kind of requirement follows from; a kind that nobody answered for stays as it is
 FROM: Mapping[str, tuple[str, ...]] = {
     "k_anonymity": ("looks", "hidden"),
     "ck_safety": ("harm", "sure"),
     "t_closeness": ("harm", "groups"),
     "composition": ("held",),
+}
+# name -> the question, what it is about, and the answers with their words
+QUESTIONS: Mapping[str, tuple[str, str, Mapping[str, str]]] = {
+    "looks": (
+        "Who might look for somebody in this table?",
+        "They would need to know a person's {columns}.",
+        {
+            "anyone": "Anyone: the table will be public",
+            "few": "A few people who agreed not to",
+            "nobody": "Nobody who knows any of these columns",
+        },
+    ),
+    "hidden": (
+        "Among how many people should a person be hidden?",
+        "Somebody who looks finds a group of at least this many people who look the same.",
+        {str(k): f"{k} people" for k in (3, 5, 11, 20)},
+    ),
+    "harm": (
+        "Would it harm a person if others found out their {sensitive}?",
+        "In a group where everybody has the same value, being hidden does not help.",
+        {"yes": "Yes", "no": "No"},
+    ),
+    "sure": (
+        "How sure may somebody become about one person?",
+        "The limit applies to the person who is easiest to guess.",
+        {
+            "1/2": "Less than 50 %",
+            "2/3": "Less than 67 %",
+            "4/5": "Less than 80 %",
+            "9/10": "Less than 90 %",
+        },
+    ),
+    "facts": (
+        "What else do they know?",
+        "One fact is for example that a person does not have some value, or that if one person has it"
+        " another one has it too.",
+        {
+            "0": "Nothing but what is published",
+            "1": "One fact, the most useful one",
+            "2": "Two facts",
+            "3": "Three facts",
+        },
+    ),
+    "groups": (
+        "May a group of people differ a lot from everybody else?",
+        "Nobody is singled out then, but people are judged by their group.",
+        {
+            "yes": "Yes",
+            "0.3": "A little: by at most 0.3",
+            "0.2": "Very little: by at most 0.2",
+        },
+    ),
+    "held": (
+        "Might they have another release about the same people?",
+        "Two releases that are safe alone can single somebody out together.",
+        {"yes": "Yes: any release in the register of this project", "no": "No"},
+    ),
 }
 
 
@@ -44,7 +99,9 @@ class Guide(Screen):
         gone = [c for c in decision.plan.require if c.name in kinds]
         kept = [c for c in decision.plan.require if c.name not in kinds]
         asked = [(name, params) for name, params in asked if name in kinds]
-        made = _made(decision, asked)
+        made = [criteria.make(name, params, "questions").in_project() for name, params in asked]
+        if decision.project:
+            made = [each.within(decision.project.directory) for each in made]
         if action == "take":
             if not kept and not made:
                 hint = "Answer at least one question with a limit."
@@ -64,21 +121,8 @@ class Guide(Screen):
         }
 
 
-def _one(name: str, question: str, why: str, *answers: tuple[str, str]) -> Asked:
-    told: list[Json] = [{"answer": answer, "words": words} for answer, words in answers]
-    return {"name": name, "question": question, "why": why, "answers": told}
-
-
 def _questions(decision: Decision) -> list[Json]:
     """The seven questions; those that this table cannot be asked say why."""
-    table = decision.plan.table
-    not_here = _not_here(decision)
-    asked = (*_of_looking(", ".join(table.quasi), " and ".join(table.declared_sensitive)), *OF_KNOWING)
-    return [{**one, "not_here": not_here.get(str(one["name"]), "")} for one in asked]
-
-
-def _not_here(decision: Decision) -> dict[str, str]:
-    """Why a question cannot be asked about this table, where it cannot."""
     table = decision.plan.table
     lacking = "" if table.sensitives else "No column is sensitive, so there is nothing to find out."
     several = (
@@ -87,74 +131,22 @@ def _not_here(decision: Decision) -> dict[str, str]:
         else "People have several values each: declare a privacy_skyline in privacy.yml instead."
     )
     outside = "" if _others_out(decision) else "The register of this project names no other release."
-    about_values = dict.fromkeys(("sure", "facts", "groups"), lacking or several)
-    return {"harm": lacking, **about_values, "held": lacking or several or outside}
-
-
-def _of_looking(columns: str, sensitive: str) -> tuple[Asked, ...]:
-    """Who looks, among how many, and whether it would harm."""
-    return (
-        _one(
-            "looks",
-            "Who might look for somebody in this table?",
-            f"They would need to know a person's {columns}.",
-            ("anyone", "Anyone: the table will be public"),
-            ("few", "A few people who agreed not to"),
-            ("nobody", "Nobody who knows any of these columns"),
-        ),
-        _one(
-            "hidden",
-            "Among how many people should a person be hidden?",
-            "Somebody who looks finds a group of at least this many people who look the same.",
-            *((str(k), f"{k} people") for k in (3, 5, 11, 20)),
-        ),
-        _one(
-            "harm",
-            f"Would it harm a person if others found out their {sensitive or 'secret'}?",
-            "In a group where everybody has the same value, being hidden does not help.",
-            ("yes", "Yes"),
-            ("no", "No"),
-        ),
-    )
-
-
-# what they may know, and how sure they may become
-OF_KNOWING = (
-    _one(
-        "sure",
-        "How sure may somebody become about one person?",
-        "The limit applies to the person who is easiest to guess.",
-        ("1/2", "Less than 50 %"),
-        ("2/3", "Less than 67 %"),
-        ("4/5", "Less than 80 %"),
-        ("9/10", "Less than 90 %"),
-    ),
-    _one(
-        "facts",
-        "What else do they know?",
-        "One fact is for example that a person does not have some value, or that if one person has it"
-        " another one has it too.",
-        ("0", "Nothing but what is published"),
-        ("1", "One fact, the most useful one"),
-        ("2", "Two facts"),
-        ("3", "Three facts"),
-    ),
-    _one(
-        "groups",
-        "May a group of people differ a lot from everybody else?",
-        "Nobody is singled out then, but people are judged by their group.",
-        ("yes", "Yes"),
-        ("0.3", "A little: by at most 0.3"),
-        ("0.2", "Very little: by at most 0.2"),
-    ),
-    _one(
-        "held",
-        "Might they have another release about the same people?",
-        "Two releases that are safe alone can single somebody out together.",
-        ("yes", "Yes: any release in the register of this project"),
-        ("no", "No"),
-    ),
-)
+    needs = {"harm": lacking} | dict.fromkeys(("sure", "facts", "groups"), lacking or several)
+    needs["held"] = lacking or several or outside
+    named = {
+        "columns": ", ".join(table.quasi),
+        "sensitive": " and ".join(table.declared_sensitive) or "secret",
+    }
+    return [
+        {
+            "name": name,
+            "question": question.format(**named),
+            "why": why.format(**named),
+            "answers": [{"answer": answer, "words": words} for answer, words in answers.items()],
+            "not_here": needs.get(name, ""),
+        }
+        for name, (question, why, answers) in QUESTIONS.items()
+    ]
 
 
 def _others_out(decision: Decision) -> bool:
@@ -191,12 +183,6 @@ def _required(said: Mapping[str, str]) -> list[tuple[str, dict[str, str]]]:
         if said.get("held") == "yes":
             found.append(("composition", {"with": "register"}))
     return found
-
-
-def _made(decision: Decision, asked: Sequence[tuple[str, Mapping[str, str]]]) -> list[Criterion]:
-    """The same as requirements, read as privacy.yml would be."""
-    made = [criteria.make(name, params, "questions").in_project() for name, params in asked]
-    return [each.within(decision.project.directory) if decision.project else each for each in made]
 
 
 def _adversary(decision: Decision, answers: Mapping[str, str]) -> str:

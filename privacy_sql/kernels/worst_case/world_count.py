@@ -38,7 +38,16 @@ class WorldCount:
         draws = component.draws
         self._last = [t + 1 == len(draws) or draws[t + 1].pool != draw.pool for t, draw in enumerate(draws)]
         self._bits = _Bits.of(component)
-        layers = self._forwards()
+        layers: list[Layer] = [{(0, self._nothing_drawn(0)): 1}]
+        for t in range(len(draws)):
+            layer: Layer = {}
+            for state, worlds in layers[-1].items():
+                self.steps_left -= len(state[1])
+                if self.steps_left < 0:
+                    raise TooMuchWork
+                for _, following, ways in self._steps(t, state):
+                    layer[following] = layer.get(following, 0) + worlds * ways
+            layers.append(layer)
         if not sum(layers[-1].values()):
             raise Contradiction
         after: Layer = dict.fromkeys(layers[-1], 1)
@@ -59,19 +68,6 @@ class WorldCount:
         """P(this draw has this outcome | the facts)."""
         row = self.outcomes[draw]
         return Fraction(row[outcome], sum(row))
-
-    def _forwards(self) -> list[Layer]:
-        layers: list[Layer] = [{(0, self._nothing_drawn(0)): 1}]
-        for t in range(len(self.component.draws)):
-            layer: Layer = {}
-            for state, worlds in layers[-1].items():
-                self.steps_left -= len(state[1])
-                if self.steps_left < 0:
-                    raise TooMuchWork
-                for _, following, ways in self._steps(t, state):
-                    layer[following] = layer.get(following, 0) + worlds * ways
-            layers.append(layer)
-        return layers
 
     def _steps(self, t: int, state: State) -> Iterator[tuple[int, State, int]]:
         """Each outcome of a draw: the state it leads to and, at the end of a pool, the ways to get there."""
