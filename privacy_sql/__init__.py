@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 from pathlib import Path
-from typing import Any
 
 __version__ = "0.2.0.dev0"
 
@@ -46,7 +45,7 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _HOME:
         return getattr(importlib.import_module(f"privacy_sql.{_HOME[name]}"), name)
     # only a file is looked for: modules of ours pass here when they are imported from the package

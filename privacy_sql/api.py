@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
     from privacy_sql.lattice.result import SearchResult
     from privacy_sql.marginals.result import MarginalResult
-    from privacy_sql.methods.full_domain import FullDomain
-    from privacy_sql.methods.marginals import Marginals
     from privacy_sql.searches.full_domain import Goal
 
 TABLE = "table:"
@@ -227,7 +225,7 @@ def search(
     engine: Engine,
     table: Table,
     require: Sequence[Criterion],
-    method: FullDomain | Marginals | None = None,
+    method: Method | None = None,
     *,
     goal: Goal = "all",
 ) -> SearchResult | MarginalResult:
@@ -250,8 +248,7 @@ def search(
     _refuse_no_method(chosen)
     one_of(goal, GOALS, "a search", "goal")
     asked = Requirements.of(table, require)
-    if isinstance(chosen, FullDomain):
-        chosen.refuse_unfit(table, asked)
+    chosen.refuse_search(table, asked)
     with _limited(chosen, table):
         base = counted(engine, table, several=True)
         refuse_unfit(base, require)

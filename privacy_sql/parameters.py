@@ -64,7 +64,7 @@ def _misnamed(
     return [*unknown, *missing]
 
 
-def typed(value: object, annotation: str) -> Any:
+def typed(value: object, annotation: str) -> object:
     """Convert text to a field's type: whole numbers and booleans, also inside mappings and lists.
 
     >>> typed("5", "int"), typed("0.5", "Exact"), typed({"age": "2"}, "Mapping[str, int]")

@@ -14,7 +14,7 @@ from privacy_sql.counted.grouping import Grouping
 from privacy_sql.counted.levels import labels
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, UsageError
-from privacy_sql.hierarchies import AsIs, Hierarchy, Tree
+from privacy_sql.hierarchies import AsIs, Hierarchy
 from privacy_sql.hierarchies.numeric import NUMBER
 from privacy_sql.history.described import Description, PublishedColumn
 from privacy_sql.history.labels import AS_IT_SAYS, SAME_NUMBER, STAR, Rule, node_of_box
@@ -307,7 +307,7 @@ def _rules(how: PublishedColumn, kind: Hierarchy, label: str | None) -> list[Rul
     found = how.rules(label)
     if not how.stranger or label is None:
         return found
-    if isinstance(kind, Tree) and kind.covers_all(label):
+    if kind.covers_all(label):
         # a label that covers everything says no more than `*`
         return [*found, Rule(everything=True, tier=STAR)]
     if how.own:
@@ -322,7 +322,7 @@ def _shown(
     """The possible levels of labels, and the labels of each."""
     if not how.box:
         # levels whose labels distinguish values; a stranger reads any other label as `*`
-        telling = [n for n in range(1, kind.height) if not isinstance(kind, Tree) or len(kind.nodes[n]) > 1]
+        telling = [n for n in range(1, kind.height) if kind.tells_apart(n)]
         return [(level, labels) for level in (telling if how.levels is None else how.levels) if level]
     nodes: dict[int, list[tuple[int, str]]] = {}
     for row in rows:
@@ -366,8 +366,8 @@ def _levels(crowd: Crowd, name: str, kind: Hierarchy) -> list[tuple[Sql, int]]:
     """
     engine, values = crowd.engine, crowd.known.dictionaries[crowd.known.aliases[name]]
     empty = engine.create(render("attacks/missing_as_empty.sql", dictionary=values))
-    if isinstance(kind, Tree):
-        leaves = list(kind.leaves())
+    leaves = list(kind.leaves())
+    if leaves:
         lookup = engine.load({"l0": ("varchar", leaves)}, "leaves")
         numbered = engine.load(
             {"code": ("bigint", list(range(len(leaves)))), "value": ("varchar", leaves)}, "leaves"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from privacy_sql.beliefs.resemblance import WIDE, Matrix, Resemblance, is_span, read_matrix, resemblance
 from privacy_sql.counted.base import no_rows
 from privacy_sql.errors import UsageError
-from privacy_sql.hierarchies import Hierarchy, Tree
+from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.hierarchies.base import text_of
 from privacy_sql.kernels.beliefs.kernel_prior import (
     Array,
@@ -168,8 +168,8 @@ def _over_domain(
     name, occur = study.base.table.sensitives[0], list(study.values.values())
     if matrix is not None:
         others, _ = read_matrix(matrix, occur, name)
-    elif isinstance(hierarchy, Tree):
-        others = [row[0] for row in hierarchy.rows()]
+    elif hierarchy is not None and (listed := list(hierarchy.leaves())):
+        others = listed
     else:
         others = list(domain) if isinstance(domain, list | tuple) and not is_span(domain) else []
     seen = {text_of(value) for value in occur if value is not None}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, PrivacySqlError, number_of, raise_all
-from privacy_sql.hierarchies import Hierarchy, Tree
+from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.query.template import Query, Sql, render
 from privacy_sql.table import Table
 
@@ -39,8 +39,8 @@ def labels(engine: Engine, dictionary: Sql, kind: Hierarchy) -> Sql:
 def labelled(engine: Engine, dictionary: Sql, kind: Hierarchy) -> Query:
     """The query for them."""
     lookup = None
-    if isinstance(kind, Tree):
-        by_level = zip(*kind.rows(), strict=True)
+    by_level = list(zip(*kind.rows(), strict=True))
+    if by_level:
         columns = {f"l{level}": ("varchar", list(column)) for level, column in enumerate(by_level)}
         lookup = engine.load(columns, "lookup")
     return render(

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from privacy_sql.errors import UnknownValue, UsageError, nearest, raise_all
-from privacy_sql.hierarchies import Tree
 from privacy_sql.hierarchies.base import text_of
 from privacy_sql.query.template import render
 
@@ -33,7 +32,7 @@ def named_values(
         # values that only rows have are no hints, because readers of an error may not see rows; `run` lists
         # the nearest of them in a private file
         table, tree = base.table, base.table.sensitive_hierarchy
-        known = list(tree.leaves()) if isinstance(tree, Tree) else []
+        known = [] if tree is None else list(tree.leaves())
         domain = (table.domains or {}).get(table.sensitives[0])
         known += map(str, domain) if isinstance(domain, list | tuple) else []
         where = f"{table.name}.require.{criterion}.per_value"

@@ -34,7 +34,19 @@ class Hierarchy(ABC):
 
     def leaves(self) -> Iterable[str]:
         """Every raw value it lists; most hierarchies cover values by a rule and list none."""
+        return (row[0] for row in self.rows())
+
+    def rows(self) -> Iterable[tuple[str, ...]]:
+        """Every raw value it lists, with its label at each level."""
         return ()
+
+    def covers_all(self, label: str) -> bool:
+        """Whether a label below the top covers every value it lists."""
+        return False
+
+    def tells_apart(self, level: int) -> bool:
+        """Whether a level below the top may show different labels."""
+        return True
 
     @property
     def height(self) -> int:

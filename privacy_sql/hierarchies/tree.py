@@ -91,6 +91,9 @@ class Tree(Hierarchy):
         """Whether a label covers every value, at the top or below it."""
         return label == self.root or any(nodes == (label,) for nodes in self.nodes[1:])
 
+    def tells_apart(self, level: int) -> bool:
+        return len(self.nodes[level]) > 1
+
     @cached_property
     def _known(self) -> tuple[frozenset[str], ...]:
         return tuple(map(frozenset, self.nodes))

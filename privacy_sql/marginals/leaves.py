@@ -12,7 +12,7 @@ from typing import Any
 
 from privacy_sql.counted.base import Base
 from privacy_sql.errors import UsageError
-from privacy_sql.hierarchies import Hierarchy, Tree
+from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.kernels.marginals.leaf_domain import LeafDomain
 from privacy_sql.marginals.columns import Attributes
 from privacy_sql.query.template import render
@@ -90,8 +90,8 @@ def _declared(base: Base, name: str, alias: str) -> list[tuple[Any, ...]]:
     """The labels of every declared value, from the raw value to the top."""
     kind: Hierarchy | None
     kind = base.columns[alias][1] if alias in base.columns else base.table.sensitive_hierarchy
-    if isinstance(kind, Tree):
-        rows = list(kind.rows())
+    rows = [] if kind is None else list(kind.rows())
+    if rows:
         return rows if alias in base.columns else [(row[0], "*") for row in rows]
     given = (base.table.domains or {}).get(name)
     if given is not None and kind is not None and kind.height:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
@@ -22,7 +23,7 @@ from privacy_sql.lattice.steering import Steering
 from privacy_sql.marginals.columns import Shown
 from privacy_sql.methods._views import generalised
 from privacy_sql.methods._views import shown as shown
-from privacy_sql.parameters import bind, number_or_refuse
+from privacy_sql.parameters import bind, given, number_or_refuse
 from privacy_sql.release import Proposal as Proposal
 from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict
@@ -47,6 +48,7 @@ class Asked(Protocol):
     def not_safe_under_merging(self) -> tuple[str, ...]: ...
 
 
+@dataclass(frozen=True)
 class Method(ABC):
     """One way to publish; a subclass is a frozen dataclass with its parameters as fields."""
 
@@ -56,10 +58,17 @@ class Method(ABC):
     # what it keeps is a promise of its own, so no requirement is asked of rows
     promises: ClassVar[bool] = False
     spends: ClassVar[bool] = False  # each release spends budget for good
+    searches: ClassVar[bool] = False  # there are choices among which `search` looks for safe ones
+    chooses_levels: ClassVar[bool] = False  # these choices are a level for each column
 
     @abstractmethod
     def propose(self, base: Base, asked: Asked) -> Proposal:
         """What would be published, without a promise that it is safe."""
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """Its parameters, named as its fields are."""
+        return given(self)
 
     @classmethod
     def bound(cls, params: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -70,6 +79,22 @@ class Method(ABC):
         """Refuse what cannot be published this way, before anything is counted."""
 
     # hooks that only some methods use
+
+    def refuse_search(self, table: Table, asked: Asked) -> None:  # noqa: B027
+        """Refuse what cannot be searched this way, before anything is counted."""
+
+    @property
+    def recodes(self) -> bool:
+        """Whether rows may have different levels of a column."""
+        return False
+
+    def at_one_level(self) -> Self:
+        """The same with one level for each column, whatever rows it would recode."""
+        return self
+
+    def with_params(self, params: Mapping[str, Any]) -> Self:
+        """The same with other values of some parameters, named as its fields are."""
+        return replace(self, **params)
 
     @property
     def allowed(self) -> Fraction:

@@ -46,6 +46,8 @@ class FullDomain(Method):
     name: ClassVar[str] = "full_domain"
     several_sensitive: ClassVar[bool] = True
     shows_labels: ClassVar[bool] = True
+    searches: ClassVar[bool] = True
+    chooses_levels: ClassVar[bool] = True
 
     minimise: str = "loss"
     max_suppressed: str | int | float = 0
@@ -90,8 +92,13 @@ class FullDomain(Method):
 
     @property
     def recodes(self) -> bool:
-        """Whether rows may have different levels of a column."""
         return self.local_recoding or self.suppress == "cells"
+
+    def at_one_level(self) -> FullDomain:
+        return replace(self, local_recoding=False, suppress="rows")
+
+    def refuse_search(self, table: Table, asked: Asked) -> None:
+        self.refuse_unfit(table, asked)
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
         if self.recodes:

@@ -49,6 +49,7 @@ class Marginals(Method):
     """
 
     name: ClassVar[str] = "marginals"
+    searches: ClassVar[bool] = True
     several_sensitive: ClassVar[bool] = True
 
     inject: Mapping[str, int] | str | None = None

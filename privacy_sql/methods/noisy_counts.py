@@ -18,7 +18,6 @@ from privacy_sql.counted.grouping import Grouping
 from privacy_sql.counted.levels import labels as labelled
 from privacy_sql.counted.levels import unmapped
 from privacy_sql.errors import DataError, UsageError, did_you_mean, number_of, raise_all
-from privacy_sql.hierarchies import Tree
 from privacy_sql.history.ledger import FILE_NAME, Charge, Ledger
 from privacy_sql.kernels.composition.consistent_counts import (
     LARGEST_TABLE,
@@ -307,13 +306,12 @@ def _refuse_repeated(base: Base, allowed: int) -> None:
 def _domain(declared: object, base: Base, name: str) -> list[str | None]:
     """The public values of a column in order: declared, or those of its hierarchy file."""
     kind = base.declared.get(name, base.table.sensitive_hierarchy)
-    if declared is None and isinstance(kind, Tree):
-        values: list[Any] = [row[0] for row in kind.rows()]
-    elif isinstance(declared, Mapping) and set(declared) == {"from", "to"}:
+    values: list[Any] = [] if declared is not None or kind is None else list(kind.leaves())
+    if isinstance(declared, Mapping) and set(declared) == {"from", "to"}:
         values = list(range(int(declared["from"]), int(declared["to"]) + 1))
     elif isinstance(declared, Sequence) and not isinstance(declared, str) and declared:
         values = list(declared)
-    else:
+    elif not values:
         hint = f"Write for example domains: {{{name}: [a, b, c]}} or {{{name}: {{from: 0, to: 120}}}}."
         raise UsageError("no_domain", f"{name} has no declared domain", where="noisy_counts", hint=hint)
     # CSV can write NULL only as an empty cell

@@ -213,7 +213,7 @@ def _in_order(base: Base, column: int) -> Array:
     alias = list(base.aliases.values())[column]
     _, hierarchy = base.columns[alias]
     known = studied_table.dictionary(base, alias)
-    if isinstance(hierarchy, Tree):
-        place = {row[0]: i for i, row in enumerate(hierarchy.rows())}
+    place = {leaf: i for i, leaf in enumerate(hierarchy.leaves())}
+    if place:
         return np.array([place.get(str(known.get(code)), 0) for code in range(max(known) + 1)])
     return np.array([int(known.get(code) or 0) for code in range(max(known) + 1)])

@@ -14,14 +14,14 @@ from privacy_sql.project.reading import Plan
 
 if TYPE_CHECKING:
     from privacy_sql.engines import Engine
-    from privacy_sql.methods.full_domain import FullDomain
+    from privacy_sql.methods import Method
 
 LEAST_SAVED = 0.05  # of the detail; a smaller difference does not make a requirement the reason
 ENOUGH = 0.1  # of the detail; a requirement that costs so much is named without trying the others
 
 
 def costliest(
-    engine: Engine, plan: Plan, method: FullDomain, lost: float, left: float | None
+    engine: Engine, plan: Plan, method: Method, lost: float, left: float | None
 ) -> tuple[str, float] | None:
     """A requirement without which the best choice would lose much less detail, and that loss.
 

@@ -14,15 +14,16 @@ from privacy_sql import api, deadlines
 from privacy_sql.counted.profiling import profile
 from privacy_sql.errors import NoSafeChoice, PrivacySqlError
 from privacy_sql.hierarchies.spec import from_spec
+from privacy_sql.lattice.steering import Steering
 from privacy_sql.project.reading import Plan
 from privacy_sql.project.starting_hierarchy import starting
 
 if TYPE_CHECKING:
     from privacy_sql.engines import Engine
-    from privacy_sql.methods.full_domain import FullDomain
+    from privacy_sql.methods import Method
 
 
-def searched(engine: Engine, plan: Plan, method: FullDomain, left: float | None) -> dict[str, Any] | None:
+def searched(engine: Engine, plan: Plan, method: Method, left: float | None) -> dict[str, Any] | None:
     """The best safe choice that shows these columns in bands, its cost; `best` is None where none is.
 
     Nothing where no column has bands, or the time was over. A column without bands is left out.
@@ -45,8 +46,8 @@ def searched(engine: Engine, plan: Plan, method: FullDomain, left: float | None)
                 drop=(*table.drop, *(name for name in table.insensitive if name not in kinds)),
             )
             bounds = {name: {"min_level": 1, "max_level": kind.height - 1} for name, kind in kinds.items()}
-            plain = replace(method, local_recoding=False, suppress="rows", bounds={**method.bounds, **bounds})
-            best = api.search(engine, coarser, plan.require, plain, goal="best").best
+            within = method.at_one_level().steered(Steering(bounds))
+            best = api.search(engine, coarser, plan.require, within, goal="best").best
     except NoSafeChoice:
         best = None
     except PrivacySqlError:  # what stands in the way of a proposal is no fault of the release

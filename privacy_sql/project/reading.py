@@ -300,7 +300,7 @@ class _Reader(Fields):
         for number, entry in enumerate(content if isinstance(content, list) else []):
             if not isinstance(entry, Mapping) or not isinstance(name := entry.get("column"), str):
                 continue
-            ends = {end: typed(entry[end], "int") for end in ENDS if end in entry}
+            ends: dict[str, Any] = {end: typed(entry[end], "int") for end in ENDS if end in entry}
             weight = {name: entry["importance"]} if "importance" in entry else {}
             with self.noting(f"{where}[{number}]"):
                 said = Steering({name: ends} if ends else {}, weight)

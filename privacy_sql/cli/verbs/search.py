@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from privacy_sql.lattice.result import SearchResult
     from privacy_sql.marginals.result import MarginalResult
     from privacy_sql.methods import Method
-    from privacy_sql.methods.full_domain import FullDomain
-    from privacy_sql.methods.marginals import Marginals
     from privacy_sql.project.reading import Plan
     from privacy_sql.searches.full_domain import Goal
 
@@ -72,7 +70,6 @@ def command(
     Example: privacy-sql search --select people --minimise discernibility
     """
     from privacy_sql import api
-    from privacy_sql.methods.full_domain import FullDomain
     from privacy_sql.project import costliest, in_bands, reading
     from privacy_sql.reporting import records
 
@@ -92,11 +89,11 @@ def command(
             result, note = _with_own(engine, plan, method, result, left)
             curve = _curve(engine, plan, method, result, left) if refused else None
             bands = None
-            if plan.table.acknowledged and not refused and isinstance(method, FullDomain):
+            if plan.table.acknowledged and not refused and method.chooses_levels:
                 bands = in_bands.searched(engine, plan, method, left)
             lost = (result.best["values"].get("loss") or 0) if result.best else 0
             costs = None
-            if lost > MUCH and isinstance(method, FullDomain):
+            if lost > MUCH and method.chooses_levels:
                 left = None if method.seconds is None else method.seconds - (time.monotonic() - began)
                 costs = costliest.costliest(engine, plan, method, lost, left)
         differs = _differs(plan, options)
@@ -128,49 +125,41 @@ def _much_lost(costs: tuple[str, float] | None) -> list[str]:
     return [MUCH_LOST + reason, *KEEP_MORE]
 
 
-def _method(plan: Plan, options: Asked) -> FullDomain | Marginals:
+def _method(plan: Plan, options: Asked) -> Method:
     """The release's own method if it searches, otherwise full_domain, with the options of the command line.
 
     The search may leave out as many rows as the method of the release.
     """
-    from dataclasses import replace
-
     from privacy_sql.methods.full_domain import FullDomain
-    from privacy_sql.methods.marginals import Marginals
 
     asked: Mapping[str, Any] = options
     given = {
         key: asked[key] for key in ("minimise", "max_suppressed", "time_limit") if asked[key] is not None
     }
-    if isinstance(plan.method, Marginals):
-        unfit = [f"--{key.replace('_', '-')}" for key in given if key != "time_limit"]
-        if unfit:
-            raise UsageError(
-                "unfit_option", f"{' and '.join(unfit)} does not apply to marginals", where=plan.name
-            )
-        return replace(plan.method, **given)
-    if isinstance(plan.method, FullDomain):
-        return replace(plan.method, **given)
-    own = plan.method.allowed if plan.method else 0
-    return replace(FullDomain(max_suppressed=str(own)).steered(plan.steering), **given)
+    own = plan.method
+    if own is None or not own.searches:
+        allowed = own.allowed if own else 0
+        own = FullDomain(max_suppressed=str(allowed)).steered(plan.steering)
+    unfit = [f"--{key.replace('_', '-')}" for key in given if key not in own.params]
+    if unfit:
+        told = f"{' and '.join(unfit)} does not apply to {own.name}"
+        raise UsageError("unfit_option", told, where=plan.name)
+    return own.with_params(given)
 
 
 def _differs(plan: Plan, options: Asked) -> list[str]:
     """How `run` differs from this search."""
-    from privacy_sql.methods.full_domain import FullDomain
-    from privacy_sql.methods.generalise import Generalise
-    from privacy_sql.methods.marginals import Marginals
-
     own = plan.method
-    told = [f"`run` uses {own.name}, but this searches full-domain levels" if own else "`run` has no method"]
-    if isinstance(own, Generalise):
+    if own is None:
+        told = ["`run` has no method"]
+    elif own.named_levels is not None:
         told = ["`run` publishes the levels of privacy.yml"]
-    elif isinstance(own, FullDomain):
+    elif not own.searches:
+        told = [f"`run` uses {own.name}, but this searches full-domain levels"]
+    else:
         told = ["`run` recodes rows that would be left out"] if own.recodes else []
-        utility = options["minimise"]
-        told += [f"`run` minimises {own.minimise}"] if utility and utility != own.minimise else []
-    elif isinstance(own, Marginals):
-        told = []
+        asked, utility = options["minimise"], own.params.get("minimise")
+        told += [f"`run` minimises {utility}"] if asked and asked != utility else []
     suppressed = options["max_suppressed"]
     if own is not None and suppressed is not None and number_in(suppressed) != own.allowed:
         told.append(f"`run` leaves out at most {percent(own.allowed)} of the rows")
@@ -194,16 +183,14 @@ def _with_own(
     from privacy_sql.api import publish
     from privacy_sql.errors import PrivacySqlError
     from privacy_sql.lattice.result import SearchResult
-    from privacy_sql.methods.generalise import Generalise
     from privacy_sql.verdict import finite
 
     own = plan.method
-    if not isinstance(own, Generalise) or not own.allowed or method.allowed:
+    if own is None or own.named_levels is None or not own.allowed or method.allowed:
         return result, ""
-    note = (
-        f"nobody is left out here, but the release may leave out rows: --max-suppressed {own.max_suppressed}"
-    )
-    levels = {name: own.levels.get(name, 0) for name in plan.table.quasi}
+    most = own.params["max_suppressed"]
+    note = f"nobody is left out here, but the release may leave out rows: --max-suppressed {most}"
+    levels = {name: own.named_levels.get(name, 0) for name in plan.table.quasi}
     if levels not in [point["levels"] for point in result.frontier] or (left is not None and left <= 0):
         return result, note
     try:
