@@ -17,7 +17,7 @@ from privacy_sql.lattice.steering import Steering
 from privacy_sql.searches import Found, Limits
 from privacy_sql.spaces.lattice import Choice
 from privacy_sql.utilities import Utility
-from privacy_sql.verdict import Number, Verdict, finite, measured, shown
+from privacy_sql.verdict import Verdict, finite, measured, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -364,24 +364,16 @@ def _relaxation(failing: Mapping[str, Sequence[Verdict]], droppable: Sequence[st
     relation = verdicts[0].relation
     known = [verdict.value for verdict in verdicts if verdict.value is not None]
     worst = (min if relation.startswith(">") else max)(known, default=None)
-    limit = None if worst is None or len(known) < len(verdicts) else _within(worst, relation)
-    if limit is None or not _may_be_asked(limit, verdicts[0]):
-        return f"Removing {requirement} is enough{more}; relaxing its limit is not."
+    not_enough = f"Removing {requirement} is enough{more}; relaxing its limit is not."
+    if worst is None or len(known) < len(verdicts):
+        return not_enough
+    # a value that works as a limit: an exact fraction, or rounded so that the release still meets it
+    towards = floor if relation.startswith(">") else ceil
+    exact = isinstance(worst, (int, Fraction))
+    limit = Fraction(worst) if exact else f"{towards(worst * 10_000) / 10_000:g}"
+    # a limit so wide requires nothing: no share exceeds 1, and every group has a value
+    share = registry.get("criteria", verdicts[0].criterion).unit_of(params, relation) == "share"
+    if (Fraction(limit) >= 1 and share) if relation.startswith("<") else (Fraction(limit) <= 1 and not share):
+        return not_enough
     wide = {">=": "at most", ">": "below", "<=": "at least", "<": "above"}[relation]
     return f"One relaxation is enough: a limit of {requirement} {wide} {limit}{more}."
-
-
-def _within(value: Number, relation: str) -> Fraction | str:
-    """A value that works as a limit: an exact fraction, or rounded so that the release still meets it."""
-    if isinstance(value, (int, Fraction)):
-        return Fraction(value)
-    towards = floor if relation.startswith(">") else ceil
-    return f"{towards(value * 10_000) / 10_000:g}"
-
-
-def _may_be_asked(limit: Fraction | str, verdict: Verdict) -> bool:
-    """Whether a limit this wide still requires anything; no share exceeds 1, and every group has a value."""
-    unit = registry.get("criteria", verdict.criterion).unit_of(verdict.params, verdict.relation)
-    if verdict.relation.startswith("<"):
-        return unit != "share" or Fraction(limit) < 1
-    return unit == "share" or Fraction(limit) > 1

@@ -77,8 +77,12 @@ class OneColumn:
 
     def count(self, marginal: Resolutions) -> CountedMarginal:
         """One marginal, counted on first use together with the coarser levels of its columns."""
-        if marginal in self.counted:
-            return self.counted[marginal]
+        if marginal not in self.counted:
+            self.counted[marginal] = self._count(marginal)
+        return self.counted[marginal]
+
+    def _count(self, marginal: Resolutions) -> CountedMarginal:
+        sensitive = self.holds_sensitive(marginal)
         names = [
             Sql(f"{self.attributes.aliases[a]}_{level}")
             for a, r in enumerate(self.attributes.without_sensitive(marginal))
@@ -90,15 +94,14 @@ class OneColumn:
             columns=[(name, name, 0, None) for name in names],
             joined=[],
             own=self.attributes.columns(self.attributes.without_sensitive(marginal)),
-            sensitive=self.holds_sensitive(marginal),
+            sensitive=sensitive,
         )
         arrays = self.base.engine.arrays(query)
         rows = np.asarray(arrays["n_rows"], dtype=np.float64)
         cells = np.bincount(np.asarray(arrays["g"], dtype=np.int64), weights=rows)[1:]
         # engines count in any order, and the last bit of a sum would break ties
         entropy = log(self.base.rows) - fsum((rows * np.log(rows)).tolist()) / self.base.rows
-        self.counted[marginal] = CountedMarginal(arrays, entropy, int(cells.min()))
-        return self.counted[marginal]
+        return CountedMarginal(arrays, entropy, int(cells.min()))
 
     def holds_sensitive(self, marginal: Resolutions) -> bool:
         """Whether a marginal shows the sensitive column."""
@@ -117,9 +120,11 @@ class OneColumn:
     def safe_together(self, cliques: tuple[Resolutions, ...]) -> bool:
         """Whether marginals with the sensitive column together meet the requirements."""
         if cliques not in self.verdicts:
-            varied = self._varied(cliques) if cliques else self._varied_values
-            self.verdicts[cliques] = varied and self._composes(cliques)
+            self.verdicts[cliques] = self._decide(cliques)
         return self.verdicts[cliques]
+
+    def _decide(self, cliques: tuple[Resolutions, ...]) -> bool:
+        return (self._varied(cliques) if cliques else self._varied_values) and self._composes(cliques)
 
     @property
     def _varied_values(self) -> bool:

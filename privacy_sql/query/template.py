@@ -12,7 +12,7 @@ import contextlib
 import importlib.util
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -225,11 +225,15 @@ def render(template: str, **context: object) -> Query:
     >>> print(render("counted/groups.sql", histogram=Sql("h"), people=None).sql.splitlines()[-1])
     group by g
     """
+    return Query(_filled(template, context), origin=template.removesuffix(".sql"))
+
+
+def _filled(template: str, context: Mapping[str, Any]) -> str:
     try:
         text = _environment().get_template(template).render(**context)
     except TemplateError as problem:
         raise UsageError("template", str(problem), where=template) from problem
-    return Query(tidy(text), origin=template.removesuffix(".sql"))
+    return tidy(text)
 
 
 def tidy(text: str) -> str:

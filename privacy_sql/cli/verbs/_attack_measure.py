@@ -159,7 +159,7 @@ def _plain(found: Measured) -> dict[str, Any]:
 
 
 def _sample(found: Nearest) -> dict[str, Any]:
-    texts = {name: str(getattr(found, name)) for name in ("right", "low", "high")}
+    texts = {"right": str(found.right), "low": str(found.low), "high": str(found.high)}
     return {"people": found.asked, **texts, "seed": found.seed}
 
 
