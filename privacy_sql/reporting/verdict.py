@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from privacy_sql import registry
+from privacy_sql import criteria, registry
 from privacy_sql.reporting import audience
 from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section, intersection, options
 from privacy_sql.reporting.sections import people as people_section
 from privacy_sql.reporting.sections.glance import knowing
 from privacy_sql.reporting.sections.options import best, in_bands, one_change
-from privacy_sql.reporting.sections.readers import ABOUT_FACTS, keys
+from privacy_sql.reporting.sections.readers import ABOUT_FACTS, few_columns, keys
 from privacy_sql.reporting.words import limit, moment, number_of, people, percent, slack, value
 
 
@@ -74,9 +74,9 @@ def in_words(material: Material, sections: Sequence[Section] = ()) -> Words:
         ]
     empty = [(part.title, part.missing) for part in sections if part.missing]
     signs = material.internal and material.published
-    against = (
-        f"Can be signed, against {knowing(material)}" if signs and material.run.get("baseline") else SAFE
-    )
+    few = few_columns(material)
+    whom = f"{few[0]}, but not against {few[1]}" if few else knowing(material)
+    against = f"Can be signed, against {whom}" if signs and material.run.get("baseline") else SAFE
     return Words(
         heading=REFUSED if not material.safe else WEAK if weak else against,
         facts=" · ".join(part for part in parts if part),
@@ -142,13 +142,17 @@ def _weak(material: Material) -> Iterator[str]:
         also, few = ", ".join(declared.get("columns", ())), people(crowds["known"]["below"])
         yield f"Whoever also knows {also} finds {few} in groups of fewer than {crowds['k']}."
     known = registry.available("criteria")
-    asked = [
-        registry.get("criteria", verdict["criterion"])
-        for verdict in material.verdicts
-        if verdict["criterion"] in known
-    ]
-    if material.run.get("sensitive") and asked and not any(kind.reads_sensitive for kind in asked):
+    asked = [_reads_values(verdict) for verdict in material.verdicts if verdict["criterion"] in known]
+    if material.run.get("sensitive") and asked and not any(asked):
         yield f"Nothing was required of {material.sensitive}: a group may hold one value only."
+
+
+def _reads_values(verdict: Record) -> bool:
+    """Whether a requirement is about sensitive values; for some kinds its parameters decide that."""
+    reads = registry.get("criteria", verdict["criterion"]).reads_sensitive
+    if isinstance(reads, bool):
+        return reads
+    return criteria.make(verdict["criterion"], verdict["params"]).reads_sensitive
 
 
 def _sentence(material: Material) -> str:
@@ -166,6 +170,8 @@ def _sentence(material: Material) -> str:
     words = {1: "The requirement holds", 2: "Both requirements hold"}
     every = words.get(len(verdicts), f"All {len(verdicts)} requirements hold")
     allowed = f", and must be {limit(closest)}" if closest["limit"] is not None else ""
+    few = few_columns(material)
+    every += f", but not against {few[1]}" if few else ""
     return f"{every}. Closest to its limit: {closest['requirement']} is {value(closest)}{allowed}."
 
 

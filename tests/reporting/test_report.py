@@ -227,6 +227,48 @@ def test_limits_that_hold_and_promise_little_are_called_weak(
     assert 'id="intersection"' not in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("require", "against", "weak"),
+    [
+        (
+            [ps.KnownColumns(m=1, k=2, share="1/2")],
+            "somebody who knows any 1 quasi-identifier, but not against somebody who knows 2",
+            False,
+        ),
+        ([ps.KnownColumns(m=1, k=2)], "", True),  # a class tells not whether it is about values
+        (
+            [ps.KnownColumns(sets=[{"columns": ["age"], "k": 2, "share": "1/2"}])],
+            "somebody who knows the named columns, but not against somebody who knows other columns",
+            False,
+        ),
+        ([ps.KnownColumns(m=2, k=2, share="1/2")], "somebody who knows both quasi-identifiers", False),
+        (
+            [ps.KnownColumns(m=1, k=2), ps.KAnonymity(2), ps.LDiversity(2)],
+            "somebody who knows both quasi-identifiers",
+            False,
+        ),
+    ],
+)
+def test_the_first_sentence_says_against_whom_a_few_known_columns_do_not_hold(
+    tmp_path: Path, require: list[Any], against: str, weak: bool
+) -> None:
+    rows = [(a, b, s) for a in "12" for b in "12" for s in "xy"]
+    frame = pd.DataFrame(rows, columns=["age", "sex", "ill"])
+    with ps.connect() as engine:
+        release = ps.publish(engine, ps.Table(frame, ["age", "sex"], "ill"), require, ps.Generalise())
+        page = ps.report(release, tmp_path / "internal.html", audience="internal")
+        public = ps.report(release, tmp_path / "public.html", audience="public")
+    text = said(page)
+    assert ("Nothing was required of ill" in text) is weak
+    if not weak:
+        assert f"✔ Can be signed, against {against} The requirement" in text or len(require) > 1
+        assert f"✔ Can be signed, against {against}" in text
+    partly = "but not against" in against or weak
+    for told in (text, said(public)):
+        assert ("The requirement holds, but not against somebody who knows" in told) is partly
+    assert ("A neighbour not required" in text) is partly
+
+
 def test_a_column_published_as_it_is_that_singles_people_out_makes_the_limits_weak(tmp_path: Path) -> None:
     rows = pd.DataFrame({"age": ["1"] * 4, "hours": ["8", "9", "9", "9"], "ill": list("xyxy")})
     table = ps.Table(

@@ -53,7 +53,7 @@ def _rungs(material: Material) -> Iterator[Rung]:
         yield Rung("A reader", "for comparison", "knows nobody in the file", share, percent(share),
                    f"guesses the most common {material.guessed}")  # fmt: skip
     required = [verdict["criterion"] for verdict in material.verdicts]
-    plainly = any(name not in ABOUT_FACTS for name in required)
+    plainly = any(name not in ABOUT_FACTS for name in required) and not few_columns(material)
     yield _guess("A neighbour", _tag(plainly), f"knows {keys(material)}", found["as_published"])
     yield from _informed(material, any(name in ABOUT_FACTS for name in required))
     declared = material.run.get("insensitive") or {}
@@ -98,6 +98,21 @@ def _informed(material: Material, required: bool) -> Iterator[Rung]:
     if "all" not in known and certain is not None and certain > k:
         yield Rung("An insider", "not required", f"also knows the worst {certain} facts about others",
                    1.0, "100 %", "every file breaks at some number of facts")  # fmt: skip
+
+
+def few_columns(material: Material) -> tuple[str, str] | None:
+    """Whom the requirements are about and whom not, where all of them are about some of the columns only."""
+    verdicts, roles = material.verdicts, material.run.get("roles", {})
+    if not verdicts or any(verdict["criterion"] != "known_columns" for verdict in verdicts):
+        return None
+    n_columns = sum(role == "quasi-identifier" for role in roles.values())
+    most = [int(verdict["params"].get("m") or 0) for verdict in verdicts]
+    if not all(most):  # sets that were named
+        return "somebody who knows the named columns", "somebody who knows other columns"
+    if max(most) >= n_columns:
+        return None
+    columns = number_of(max(most), "quasi-identifier", "quasi-identifiers")
+    return f"somebody who knows any {columns}", f"somebody who knows {max(most) + 1}"
 
 
 def keys(material: Material) -> str:
