@@ -60,6 +60,9 @@ def explain(problem: duckdb.Error, origin: str, files: Iterable[Path] = ()) -> E
         name = broken[0] if len(broken) == 1 else "a .gz file"
         told = f"{name} is truncated, or is not a gzip file"
         return DataError("bad_file", told, where=origin, hint="Copy or download it again.")
+    if "already been consumed" in reason:
+        hint = "Make a table of it first, such as reader.read_all()."
+        return DataError("read_once", "a stream of rows can be read only once", where=origin, hint=hint)
     if any(word in reason for word in BROKEN_FILE):
         return DataError(
             "bad_file",

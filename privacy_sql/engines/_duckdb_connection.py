@@ -101,6 +101,10 @@ class Connection:
         if self._live is not None:
             self._live.interrupt()
 
+    def answered(self, frame: object) -> object:
+        """A frame that can be read while a statement runs here."""
+        return frame
+
     def reaching(self, files: set[Path], folders: set[Path]) -> Connection:
         """A connection that also reaches these: this one while it is unlocked, otherwise a second one."""
         if files <= self.files and folders <= self.folders:
@@ -146,6 +150,11 @@ class TakenConnection(Connection):
             raise UsageError("bad_connection", told, hint=hint) from (problem if debug else None)
         self._live = connection
         deadlines.watch(self)
+
+    def answered(self, frame: object) -> object:
+        # a table of Ibis is a query, maybe on this very connection, where two would wait for each other
+        read = getattr(frame, "to_pyarrow", None)
+        return read() if callable(read) else frame
 
     def reaching(self, files: set[Path], folders: set[Path]) -> Connection:
         return self

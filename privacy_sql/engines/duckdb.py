@@ -216,6 +216,7 @@ class DuckDB(Engine):
 
     def _frame(self, frame: object) -> Sql:
         name = self._name("frame")
+        frame = self._to.answered(frame)
         try:
             if isinstance(frame, duckdb.DuckDBPyRelation) and not self._reads(frame):
                 frame = frame.to_arrow_table()

@@ -139,3 +139,33 @@ def test_a_table_of_ibis_is_read() -> None:
     with ps.connect() as engine:
         found = ps.check(engine, ps.Table(rows, ["age"], "ill"), [ps.KAnonymity(3)])
     assert found["k_anonymity(k=3)"].value == 3
+
+
+class Asking(Stream):
+    """A frame whose rows come from a query on the connection that reads it, as a table of Ibis may."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.connection = connection
+
+    def to_pyarrow(self) -> object:
+        return self.connection.sql(PEOPLE).to_arrow_table()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        raise AssertionError("two statements on one connection wait for each other")
+
+
+def test_a_query_on_the_taken_connection_itself_is_a_source(connection: duckdb.DuckDBPyConnection) -> None:
+    with ps.connect(connection) as engine:
+        table = ps.Table(Asking(connection), ["age"], "ill")
+        found = ps.check(engine, table, [ps.KAnonymity(2), ps.LDiversity(2)])
+    assert [verdict.value for verdict in found.values()] == [12, 3]
+
+
+def test_a_stream_that_was_read_before_is_never_an_empty_table(engine: ps.Engine) -> None:
+    arrow = pytest.importorskip("pyarrow", reason="needs pyarrow")
+    rows = arrow.table({"age": ["3*"] * 4, "ill": ["flu", "cold"] * 2})
+    reader = arrow.RecordBatchReader.from_batches(rows.schema, rows.to_batches())
+    table = ps.Table(reader, ["age"], "ill")
+    assert ps.check(engine, table, [ps.KAnonymity(4)])["k_anonymity(k=4)"].safe
+    with pytest.raises(ps.PrivacySqlError, match=r"read only once|no rows|empty"):
+        ps.check(engine, table, [ps.KAnonymity(4)])
