@@ -1,0 +1,276 @@
+"""The numbers below those that decide: requirements, ladder, story, columns, risk, curves, skyline, detail.
+
+Each is worked out again from the published rows by its definition, for every method whose rows show groups
+and for both audiences; what a public page does not tell must not stand there.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from fractions import Fraction
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from privacy_sql.reporting.words import count, number_of, people, percent
+from tests.oracles import classical
+from tests.oracles.worst_case import recursion_of_the_paper
+from tests.reporting.test_every_report import ILL, METHODS
+from tests.reporting.test_numbers import SEVERAL, groups, lines_of, project, rungs  # noqa: F401 - a fixture
+from tests.reporting.test_report import drawn, explored
+
+OF_ROWS = [name for name in METHODS if name not in SEVERAL]
+FEWEST = 3  # people that a public page of these releases tells of, who ask for groups of two
+ASKED = re.compile(
+    r'(?:<p class="axis-bar" role="img" aria-label="(\d+) %[^"]*">.*?)?'
+    r'<p class="measured \w+">[✔✖] ([^<]*)</p><p class="mut">([^<]*?) · .*?<code>([^<]*)</code>',
+    re.DOTALL,
+)
+Groups = Mapping[tuple[str, ...], Counter[str]]
+
+
+class Seen:
+    """One page, the file it is about, and what a pencil makes of that file."""
+
+    def __init__(self, folder: Path, name: str, audience: str) -> None:
+        self.page = folder / audience / f"{name}.html"
+        self.text = html.unescape(self.page.read_text(encoding="utf-8"))
+        self.manifest = json.loads((folder / "out" / f"{name}.csv.manifest.json").read_text("utf-8"))
+        self.rows = lines_of(folder / "out" / f"{name}.csv")
+        self.source = lines_of(folder / "people.csv")
+        self.groups: Groups = groups(folder / "out" / f"{name}.csv")
+        self.sizes = sorted(values.total() for values in self.groups.values())
+        self.internal = audience == "internal"
+
+    def plain(self, element: str) -> str:
+        """The text of one section."""
+        found = re.search(rf'<section[^>]*id="{element}".*?</section>', self.text, re.DOTALL)
+        return " ".join(re.sub(r"<[^>]+>", " ", found[0]).split()) if found else ""
+
+
+@pytest.fixture(params=["internal", "public"])
+def audience(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(params=OF_ROWS)
+def seen(
+    project: tuple[Path, dict[str, Any]],  # noqa: F811
+    request: pytest.FixtureRequest,
+    audience: str,
+) -> Seen:
+    return Seen(project[0], request.param, audience)
+
+
+def test_what_was_measured_of_each_requirement(seen: Seen, project: tuple[Path, dict[str, Any]]) -> None:  # noqa: F811
+    alike = [(key, ill) for key, values in seen.groups.items() for ill in values.elements()]
+    told = {rule: (used, value, limit) for used, value, limit, rule in ASKED.findall(seen.text)}
+    run = {v["requirement"]: v for v in project[1][seen.page.stem]["verdicts"]}
+    assert set(told) == set(run)
+    for rule, (used, value, limit) in told.items():
+        bound = int(re.findall(r"\d+", rule)[-1])
+        if rule.startswith("k_anonymity"):
+            found = classical.k_anonymity(alike, bound).value
+            few = not seen.internal and found < FEWEST
+            assert value == (f"fewer than {FEWEST} people" if few else f"{found} people")
+            assert limit == f"at least {bound} people"
+        else:
+            found = classical.distinct_l_diversity(alike, Fraction(bound)).value
+            assert value == f"{found} values" and limit == f"at least {bound} values"
+        if seen.internal:
+            assert run[rule]["value"] == str(found)
+            assert int(used) == round(100 * bound / found)
+
+
+def test_how_many_groups_there_are_and_how_large_they_are(seen: Seen) -> None:
+    least, middle, most = seen.sizes[0], seen.sizes[len(seen.sizes) // 2], seen.sizes[-1]
+    many = number_of(len(seen.sizes), "group", "groups")
+    sentence = (
+        f"{many}, from {people(least)} to {people(most)}; half of the groups have {people(middle)} or more."
+    )
+    hidden = not seen.internal and least < FEWEST
+    assert (sentence in seen.plain("people")) == (not hidden)
+    # half of them are indeed as large
+    assert 2 * sum(size >= middle for size in seen.sizes) >= len(seen.sizes)
+
+
+def test_how_sure_somebody_with_facts_is(seen: Seen) -> None:
+    counts = [list(values.values()) for values in seen.groups.values()]
+    by_hand = [recursion_of_the_paper(counts, facts) for facts in range(13)]
+    # with negations alone: the values of one person are ruled out, the most common others first
+    denied = [
+        max(
+            Fraction(n, values.total() - sum(sorted(others, reverse=True)[:facts]))
+            for values in seen.groups.values()
+            for value, n in values.items()
+            for others in [[m for other, m in values.items() if other != value]]
+        )
+        for facts in range(13)
+    ]
+    shown = drawn(seen.page)["facts"]
+    assert [int(row[0]) for row in shown] == list(range(13))
+    assert [row[1] for row in shown] == [percent(float(share)) for share in by_hand]
+    assert [row[2] for row in shown] == [percent(float(share)) for share in denied]
+    sure = rungs(seen.page.read_text(encoding="utf-8"))
+    assert sure["A well-informed neighbour"] == percent(float(by_hand[3]))
+    certain = next((facts for facts, share in enumerate(by_hand) if share == 1), None)
+    assert ("An insider" in sure) == (certain is not None and certain > 3)
+    if "An insider" in sure:
+        assert f"also knows the worst {certain} facts about others" in seen.text
+
+
+def test_the_easiest_person_is_in_such_a_group(seen: Seen) -> None:
+    card = re.search(r'<section class="card story-card".*?</section>', seen.text, re.DOTALL)
+    assert (card is not None) == seen.internal
+    if card is None:
+        return
+    told = " ".join(re.sub(r"<[^>]+>", " ", card[0]).split())
+    best = max(Fraction(max(values.values()), values.total()) for values in seen.groups.values())
+    n = int(re.findall(r"(\d+) people in the file agree in", told)[0])
+    everybody = f"All of them have the same {ILL}" in told
+    top = n if everybody else int(re.findall(rf"(\d+) of them ha(?:s|ve) the same {ILL}", told)[0])
+    alike = sum(values.total() == n and max(values.values()) == top for values in seen.groups.values())
+    assert Fraction(top, n) == best and alike
+    if not everybody:
+        assert f"right {percent(float(best))} of the time" in told
+    assert (f"There are {count(alike)} such groups." in told) == (alike > 1)
+    figures, marked = card[0].count("<use"), card[0].count('class="same"') + card[0].count('class="bad"')
+    assert figures == min(n, 60) and (figures < n or marked == top)
+
+
+def test_every_column_before_and_after(seen: Seen) -> None:
+    table = re.search(r'<table class="cols.*?</table>', seen.text, re.DOTALL)
+    assert table
+    for name in ("age", "sex", ILL):
+        row = re.search(rf"<tr[^>]*><th[^>]*><code>{name}</code>.*?</tr>", table[0], re.DOTALL)
+        if row is None:
+            assert name not in seen.rows[0]
+            continue
+        before = {line[name] for line in seen.source}
+        many = re.findall(r'<td class="many">(\d+) values?', row[0])
+        assert many == ([str(len(before))] if seen.internal else [])
+        shown = re.findall(r", (\d+) values?</td>", row[0])
+        if shown:
+            assert seen.internal and int(shown[0]) == len({line[name] for line in seen.rows})
+
+
+def test_the_risk_of_being_found(seen: Seen) -> None:
+    told = seen.plain("risk")
+    assert bool(told) == seen.internal
+    if not told:
+        return
+    everybody = sum(seen.sizes)
+    assert f"one of the {count(everybody)} published people" in told
+    assert f"finds their group, one of {count(len(seen.sizes))}," in told
+    rows = re.search(r'<section[^>]*id="risk".*?<tbody>(.*?)</tbody>', seen.text, re.DOTALL)
+    assert rows
+    largest, average, *above = re.findall(r'<td class="n"[^>]*>([^<]*)</td>', rows[1].split("</tr>")[0])
+    thresholds = [Fraction(word) for word in re.findall(r'data-label="People above ([\d.]+)"', rows[1])][:4]
+
+    def share(number: Fraction) -> str:
+        return f"{float(100 * number):.1f} %"
+
+    assert largest == share(Fraction(1, seen.sizes[0]))
+    assert average == share(Fraction(len(seen.sizes), everybody))
+    for word, limit in zip(above, thresholds, strict=True):
+        at_risk = Fraction(sum(n for n in seen.sizes if Fraction(1, n) > limit), everybody)
+        assert float(word.removesuffix(" %")) == pytest.approx(float(100 * at_risk), abs=0.051)
+
+
+def test_the_skyline_along_each_kind_of_knowledge(seen: Seen) -> None:
+    """Each kind by itself, from its definition, for every value that is drawn."""
+    data = explored(seen.page)["skyline"]
+    overall = Counter(ill for values in seen.groups.values() for ill in values.elements())
+    ranked = sorted(overall.values(), reverse=True)
+    assert len(data["values"]) == len(overall)
+    for one in data["values"]:
+        n = ranked[int(one["label"].split()[1]) - 1]
+        able = [value for value in overall if overall[value] == n]
+        breach = one["breach"]
+        shown = (
+            [breach[amount][0][0] for amount in range(len(breach))],
+            [breach[0][amount][0] for amount in range(len(breach[0]))],
+            [breach[0][0][amount] for amount in range(len(breach[0][0]))],
+        )
+        assert any(
+            all(
+                abs(10_000 * float(by_hand(seen.groups, value, amount)) - found) <= 1
+                for by_hand, its in zip((ruled_out, known, family), shown, strict=True)
+                for amount, found in enumerate(its)
+            )
+            for value in able
+        ), one["label"]
+
+
+def ruled_out(of: Groups, value: str, amount: int) -> Fraction:
+    """The target has none of so many other values of the group."""
+    return max(
+        Fraction(n, values.total() - sum(sorted(others, reverse=True)[:amount]))
+        for values in of.values()
+        if (n := values[value])
+        for others in [[m for other, m in values.items() if other != value]]
+    )
+
+
+def known(of: Groups, value: str, amount: int) -> Fraction:
+    """Up to so many others of the group are known, none of them with the value."""
+    return max(
+        Fraction(n, values.total() - min(amount, values.total() - n))
+        for values in of.values()
+        if (n := values[value])
+    )
+
+
+def family(of: Groups, value: str, amount: int) -> Fraction:
+    """The target has the value if any of up to so many people of one group has it."""
+    best = Fraction(0)
+    for key, values in of.items():
+        n = values[value]
+        if not n:
+            continue
+        against = Fraction(values.total() - n, n)
+        for other, its in of.items():
+            for m in range(amount + 1):
+                # the chance that none of the family has it, where the target has not
+                here = its.total() - (other == key)
+                if m <= here:
+                    none = (
+                        Fraction(comb(here - its[value], m), comb(here, m))
+                        if here >= its[value]
+                        else Fraction(0)
+                    )
+                    best = max(best, 1 / (1 + against * none))
+    return best
+
+
+@pytest.mark.parametrize("name", ["generalise", "generalise_suppressing", "full_domain"])
+def test_the_detail_that_each_column_keeps(project: tuple[Path, dict[str, Any]], name: str) -> None:  # noqa: F811
+    """Iyengar's: of a value's column, the other values its label may stand for, over all other values."""
+    seen = Seen(project[0], name, "internal")
+    domains = {"age": {line["age"] for line in seen.source}, "sex": {line["sex"] for line in seen.source}}
+
+    def covered(column: str, label: str) -> int:
+        if label == "*":
+            return len(domains[column])
+        if column == "age" and "-" in label:
+            low, high = map(int, label.split("-"))
+            return sum(low <= int(age) <= high for age in domains[column])
+        return 1
+
+    told = drawn(seen.page)["kept"]
+    assert len(told) == 2
+    for column, (label, share) in zip(domains, told, strict=True):
+        assert label.startswith(column)
+        if column not in seen.rows[0]:  # removed: every label stands for all
+            assert share == percent(0)
+            continue
+        whole = len(domains[column]) - 1
+        lost = sum(Fraction(covered(column, line[column]) - 1, whole) for line in seen.rows)
+        lost += len(seen.source) - len(seen.rows)  # of people who are left out nothing is kept
+        assert share == percent(float(1 - lost / len(seen.source))), column
