@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 from math import ceil
 from typing import Any, Literal
 
@@ -44,9 +45,7 @@ SKYLINE = ("label", "people", "breach")
 INSENSITIVE = ("columns", "known", "acknowledge")
 NEAR = ("requirement", "distance", "width", "share", "points")
 CROWD = ("people", "below", "by_size", "by_guess")
-READER = (
-    *("worst_guess", "people_above", "right_above", "certain", "right_in_all", "alone", "smallest", "groups"),
-)
+READER = ("worst_guess", "certain", "right_in_all", "alone", "smallest")
 
 
 def audience_of(run: Record, asked: str | None) -> Audience:
@@ -84,7 +83,7 @@ def masked(found: Mapping[str, Any]) -> dict[str, Any]:
         "errors": [],
         "usefulness": {"missing": UNTOLD},
         "insensitive": only(run.get("insensitive"), INSENSITIVE),
-        "baseline": _baseline(run["baseline"], k) if run.get("baseline") else None,
+        "baseline": _baseline(run, k) if run.get("baseline") else None,
         # how many values there are counts people who were left out
         "columns": _part(
             run,
@@ -160,16 +159,42 @@ def _verdict(verdict: Record, k: int) -> Record:
     return {**told, "story": "", "witness": {}, "notes": [], "value": None}
 
 
-def _baseline(baseline: Record, k: int) -> Record:
-    """Counted from the published rows alone, which anybody may do; few are not told all the same."""
+def _baseline(run: Record, k: int) -> Record:
+    """Counted from the published rows alone, which anybody may do; few are not told all the same.
 
-    def reader(found: Record) -> Record:
-        above = {name: only(found[name], SURE) for name in ("people_above", "right_above")}
-        small = {name: few(found[name], k) for name in ("alone", "certain", "smallest")}
-        return only(found, READER) | above | small
+    The counts contain one another: where one of them is small, or two differ by few people, none is told.
+    """
+    crowds = run.get("crowds") or {}
+    shown = _crowds(crowds, k) if "as_published" in crowds else {}
 
-    known = {name: reader(found) for name, found in baseline["known"].items()}
-    return {"as_published": reader(baseline["as_published"]), "known": known}
+    def reader(found: Record, hidden: bool) -> Record:
+        above = [found["people_above"][sure] for sure in SURE]
+        chain = [n for n in (0, found["certain"], *reversed(above), run.get("rows_out")) if n is not None]
+        steps = [more - n for n, more in pairwise(chain)]
+        if not (hidden or any(0 < n < hidden_below(k) for n in (found["alone"], *chain, *steps))):
+            above_each = {"people_above": only(found["people_above"], SURE)}
+            return only(found, READER) | above_each | {"smallest": few(found["smallest"], k)}
+        # nobody, or not told: even that a count is small would give some of them away
+        people_above = {sure: n and None for sure, n in found["people_above"].items() if sure in SURE}
+        unknown = {"alone": None, "smallest": None, "right_in_all": None}
+        told = {"worst_guess": found["worst_guess"], "certain": found["certain"] and None}
+        # the sentence that calls limits weak says whether there are any such groups
+        alike = {"few_alike": found["smallest"] < max(2, crowds.get("k", k))}
+        return {**told, **unknown, **alike, "people_above": people_above}
+
+    def hides(which: str) -> bool:
+        return which in shown and shown[which] is None and crowds[which] is not None
+
+    known = {name: reader(found, hides("known")) for name, found in run["baseline"]["known"].items()}
+    return {"as_published": reader(run["baseline"]["as_published"], hides("as_published")), "known": known}
+
+
+def hidden_below(k: int) -> int:
+    """The size below which a count hides those that it stands beside.
+
+    One more than two where k is three: where nobody is alone, a count of one or two would have to be two.
+    """
+    return max(k, 4)
 
 
 def _crowds(crowds: Record, k: int) -> Record:
@@ -179,7 +204,8 @@ def _crowds(crowds: Record, k: int) -> Record:
         if found is None:
             return None
         sizes = [n for _, _, n in found["by_size"] or []]
-        if any(0 < n < k for n in [found["below"], *sizes, *(found["by_guess"] or [])]):
+        counts = [found["below"], *sizes, *(found["by_guess"] or [])]
+        if any(0 < n < hidden_below(k) for n in counts):
             return None
         return only(found, CROWD)
 

@@ -14,7 +14,7 @@ from privacy_sql.reporting.sections import people as people_section
 from privacy_sql.reporting.sections.glance import knowing
 from privacy_sql.reporting.sections.options import best, in_bands, one_change
 from privacy_sql.reporting.sections.readers import ABOUT_FACTS, few_columns, keys
-from privacy_sql.reporting.words import limit, moment, number_of, people, percent, slack, value
+from privacy_sql.reporting.words import Below, limit, moment, number_of, people, percent, slack, value
 
 
 @dataclass(frozen=True)
@@ -138,6 +138,9 @@ def _weak(material: Material) -> Iterator[str]:
     if found and "all" in found["known"] and found["known"]["all"]["alone"]:
         also = ", ".join(declared.get("columns", ())) or "the columns published as they are"
         yield f"Whoever also knows {also} {_guesses(found['known']['all'], material.guessed)}"
+    elif found and "all" in found["known"] and found["known"]["all"].get("few_alike"):
+        also = ", ".join(declared.get("columns", ())) or "the columns published as they are"
+        yield f"Whoever also knows {also} finds people alone, or few alike, whom this page does not count."
     elif (crowds := material.part("crowds")) and crowds["known"] and crowds["known"]["below"]:
         also, few = ", ".join(declared.get("columns", ())), people(crowds["known"]["below"])
         yield f"Whoever also knows {also} finds {few} in groups of fewer than {crowds['k']}."
@@ -191,9 +194,14 @@ def _reach(material: Material) -> Iterator[str]:
 def _guesses(reader: Record, sensitive: str) -> str:
     alone, smallest = reader["alone"], reader["smallest"]
     finds = f"finds {people(alone)} alone" if alone else f"finds at least {people(smallest)} alike"
+    if not alone and isinstance(smallest, Below):
+        finds = f"finds {people(smallest)} alike"
+    elif not alone and smallest is None:
+        finds = "finds groups whose sizes a public report does not tell"
     if reader["worst_guess"] is None:
         return f"{finds}."
-    if reader["certain"]:
-        return f"{finds}, and is certain of the {sensitive} of {people(reader['certain'])}."
+    if reader["certain"] != 0:
+        whose = "some of them" if reader["certain"] is None else people(reader["certain"])
+        return f"{finds}, and is certain of the {sensitive} of {whose}."
     worst = percent(float(Fraction(reader["worst_guess"])))
     return f"{finds}, and guesses nobody's {sensitive} right more than {worst} of the time."

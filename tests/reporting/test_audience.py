@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import re
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -12,6 +15,8 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.kernels.composition.intersection import Tally, summarise
+from privacy_sql.publishing.baseline import Guess
+from privacy_sql.reporting import crowds
 from privacy_sql.reporting.audience import UNTOLD, masked
 from privacy_sql.reporting.page import material_of, page
 from privacy_sql.reporting.recording import recorded
@@ -88,6 +93,66 @@ def test_an_attack_is_told_in_tenths_and_no_count_of_it() -> None:
         section = intersection.section(Material("r", "public", run(5), {"attack_intersection": shown}))
         assert [text for _, text in section.content["rows"]] == ["at most 10 %", "at most 40 %"]
         assert (section.content["people"], section.content["found"]) == (None, None)
+
+
+def groups_of(people: int, start: int = 1, top: int = 1) -> Iterator[tuple[tuple[int, int], ...]]:
+    """Every way to put some people into groups: how many, and how many of them share the commonest value."""
+    if not people:
+        yield ()
+    for n in range(start, people + 1):
+        for most in range(top if n == start else 1, n + 1):
+            for rest in groups_of(people - n, n, most):
+                yield ((n, most), *rest)
+
+
+@pytest.mark.parametrize("k", [4, 5])
+def test_no_count_below_k_follows_from_the_counts_of_a_page(k: int) -> None:
+    """For a reader who knows what is hidden when: every release of thirteen people.
+
+    They see every count and share on the page but the best guess, which is what the page is about.
+    """
+    alike: dict[str, list[dict[str, int]]] = {}
+    for groups in groups_of(13):
+        guess = Guess(tuple((n, top, groups.count((n, top))) for n, top in sorted(set(groups))))
+        told = crowds.told([guess], k)
+        assert told is not None and told["people"] == 13
+        record = {"as_published": guess.to_json(), "known": {}}
+        found = {"k": k, "before": None, "reader": None, "as_published": told, "known": None}
+        shown = masked({"run": {**run(k), "rows_out": 13, "baseline": record, "crowds": found}})["run"]
+        reader, page_of = dict(shown["baseline"]["as_published"]), shown["crowds"]["as_published"]
+        del reader["worst_guess"]
+        counts = {name: told[name] for name in ("alone", "certain", "below")}
+        counts |= {f"above {sure}": n for sure, n in told["people_above"].items()}
+        counts |= {f"alike {low}": n for low, _, n in told["by_size"]}
+        counts |= {f"guessed {place}": n for place, n in enumerate(told["by_guess"])}
+        alike.setdefault(f"{reader} {page_of}", []).append(counts)
+    assert len(alike) > 100 and sum(map(len, alike.values())) == 2485
+    for view, releases in alike.items():
+        for name in releases[0]:
+            possible = {counts[name] for counts in releases}
+            assert len(possible) > 1 or not 0 < next(iter(possible)) < k, (view, name, possible)
+
+
+def test_a_page_with_few_people_guessed_counts_none_and_stays_amber(tmp_path: Path) -> None:
+    # three people who can be guessed better than one half, beside many who cannot
+    rows = [("a", "x", "1")] * 2 + [("a", "y", "2")] + [("b", ill, "3") for ill in "xy" * 8]
+    rows += [("c", ill, "4") for ill in "xyzw" * 10]
+    frame = pd.DataFrame(rows, columns=["age", "ill", "job"])
+    free = {"columns": ["job"], "acknowledge": "wanted"}
+    for insensitive in (None, free):
+        with ps.connect() as engine:
+            more = {"insensitive": insensitive} if insensitive else {"drop": ["job"]}
+            table = ps.Table(frame, ["age"], "ill", **more)
+            release = ps.publish(engine, table, [ps.LDiversity(2)], ps.Generalise())
+            text = ps.report(release, tmp_path / "few.html", audience="public").read_text(encoding="utf-8")
+        plain = " ".join(
+            html.unescape(re.sub(r"<(script|style).*?</\1>|<[^>]+>", " ", text, flags=re.DOTALL)).split()
+        )
+        assert "Guessed over 50 % not told" in plain and "Only one row fits not told" in plain
+        assert "✖ 3" not in plain and "right 33.9 %" not in plain
+        # whom it singles out is not counted, and the limits are called weak all the same
+        assert ("they are weak" in plain) == bool(insensitive)
+        assert ("finds people alone, or few alike" in plain) == bool(insensitive)
 
 
 def test_an_attack_on_fewer_people_than_k_is_not_told() -> None:

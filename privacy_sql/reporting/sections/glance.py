@@ -87,6 +87,7 @@ def _tiles(material: Material) -> Iterator[Tile]:
         )
         if reader["worst_guess"] is not None:
             yield _guessed(before, reader, n, published)
+        if reader["right_in_all"] is not None:
             right = Fraction(reader["right_in_all"])
             earlier = float(Fraction(before["right_in_all"])) if before else None
             most = crowds.get("reader")
@@ -146,4 +147,4 @@ def _share(part: int | None, whole: int | None) -> float | None:
 
 
 def _tone(n: int | None) -> str:
-    return "bad" if n else "good"
+    return "plain" if n is None else "bad" if n else "good"

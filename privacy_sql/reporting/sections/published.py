@@ -31,7 +31,8 @@ def section(material: Material) -> Section:
     # columns that are published as they are: their values, and whether they single people out
     free = (material.part("crowds") or {}).get("free") or {}
     found = material.run.get("baseline")
-    singling = material.as_they_are if found and found["known"].get("all", {}).get("alone") else ()
+    everything = found["known"].get("all", {}) if found else {}
+    singling = material.as_they_are if everything.get("alone") or everything.get("few_alike") else ()
     rows = [
         {
             "name": column["name"],

@@ -72,7 +72,9 @@ def _guess(who: str, tag: str, knows: str, reader: Record) -> Rung:
         return Rung(who, tag, knows, None, "–", f"finds {people(reader['alone'])} alone")
     share = float(Fraction(reader["worst_guess"]))
     sure = reader["certain"]
-    line = f"certain about {people(sure)}" if sure else "certain about nobody"
+    # how many is not told where few are
+    some = "some people" if sure is None else people(sure) if sure else "nobody"
+    line = f"certain about {some}"
     return Rung(who, tag, knows, share, percent(share), line)
 
 
