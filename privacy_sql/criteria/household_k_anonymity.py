@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,7 +11,6 @@ from privacy_sql import registry
 from privacy_sql.counted.households import household_groups, household_values
 from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, one_of, refuse_empty
 from privacy_sql.errors import DataError, UsageError, number_of, people
-from privacy_sql.kernels import alike_households
 from privacy_sql.query.template import Sql, names, render
 from privacy_sql.verdict import Number, Verdict, Witness
 
@@ -132,14 +130,19 @@ class HouseholdKAnonymity(Criterion):
             )
         if self.share is not None:
             return self._of_values(grouping)
+        import numpy as np
+
+        from privacy_sql.kernels import alike_households
+
         columns = names(["s", "g", "n_rows"])
         query = render("counted/listed.sql", relation=household_groups(grouping), columns=columns)
         found = grouping.base.engine.arrays(query)
-        counts = zip(*(found[str(column)].tolist() for column in columns), strict=True)
-        households = alike_households.members(counts)
+        home, group, n = (np.asarray(found[str(column)], np.int64) for column in columns)
         if self.known == "all":
-            fewest = alike_households.fewest_alike(households)
+            fewest = alike_households.Alike.of(home, group, n).fewest()
         else:
+            counts = zip(home.tolist(), group.tolist(), n.tolist(), strict=True)
+            households = alike_households.members(counts)
             fewest_or_none = alike_households.fewest_with(households, int(self.known), MOST_PARTS)
             if fewest_or_none is None:
                 raise UsageError(
@@ -153,13 +156,16 @@ class HouseholdKAnonymity(Criterion):
 
     def _of_values(self, grouping: Grouping) -> list[Row]:
         """If all members are known: the fewest alike households, and the largest share of one value."""
+        import numpy as np
+
+        from privacy_sql.kernels import alike_households
+
         relation, value = household_values(grouping)
         columns = [*names(["s", "g"]), value, Sql("n_rows")]
         query = render("counted/listed.sql", relation=relation, columns=columns)
         found = grouping.base.engine.arrays(query)
-        home, group, own, n = (found[str(column)].tolist() for column in columns)
-        values = dict(zip(home, own, strict=True))
-        several = len({h for h, v in zip(home, own, strict=True) if values[h] != v})
+        home, group, own, n = (np.asarray(found[str(column)], np.int64) for column in columns)
+        values, several = alike_households.values_of(home, own)
         if several:
             told = f"members of {number_of(several, 'household')} have different values"
             raise DataError(
@@ -168,9 +174,8 @@ class HouseholdKAnonymity(Criterion):
                 where=grouping.base.table.name,
                 hint="Leave out `share`, or exclude people without a household, who count as one.",
             )
-        homes = alike_households.homes(zip(home, group, n, strict=True))
-        fewest = alike_households.fewest_alike(Counter(homes.values()))
-        shares = alike_households.largest_shares(homes, values)
+        alike = alike_households.Alike.of(home, group, n)
+        fewest, shares = alike.fewest(), alike.largest_shares(values)
         return [
             {"g": g, "n_households": fewest[g], "n_top": shares[g][0], "n_alike": shares[g][1]}
             for g in sorted(fewest)

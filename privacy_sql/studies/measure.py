@@ -33,6 +33,9 @@ from privacy_sql.table import Table
 
 Ints = npt.NDArray[np.int64]
 MOST_SETS = 2000
+# combinations of labels that are counted as places, whether they occur or not
+LEAST_PLACES = 2**16
+MOST_PLACES = 4  # for each line of both files
 
 
 @dataclass(frozen=True)
@@ -263,20 +266,33 @@ def _read(
             label = kind.label(value, level) if kind.height else value
             lookup[code] = of.of(None if label is None else text_of(label))
         shared.append(lookup[found[alias].astype(np.int64)])
-    return People(np.stack(shared[:-1], axis=1), shared[-1], found["n_rows"].astype(np.int64))
+    return People(np.array(shared[:-1]).T, shared[-1], found["n_rows"].astype(np.int64))
 
 
 # -- what is counted -----------------------------------------------------------------------------------------
 
 
-def _keys(asked: People, shown: People, members: Sequence[int], *, secret: bool) -> tuple[Ints, Ints]:
+def _keys(asked: People, shown: People, members: Sequence[int]) -> tuple[Ints, Ints]:
     """One number for each combination of some columns, the same in both files."""
-    both = np.concatenate([asked.known, shown.known])[:, list(members)]
-    columns = [*both.T, *([np.concatenate([asked.secret, shown.secret])] if secret else [])]
-    key = np.zeros(len(both), np.int64)
-    for column in columns:
-        _, key = np.unique(key * (int(column.max()) + 1) + column, return_inverse=True)
-    return key[: len(asked.n)], key[len(asked.n) :]
+    keys = np.zeros(len(asked.n), np.int64), np.zeros(len(shown.n), np.int64)
+    for member in members:
+        keys = _with(keys, (asked.known[:, member], shown.known[:, member]))
+    return keys
+
+
+def _with(keys: tuple[Ints, Ints], column: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+    """The numbers with one column more: places for all combinations, or only for those that occur."""
+    size, width = (max(int(part.max()) for part in parts) + 1 for parts in (keys, column))
+    most = max(MOST_PLACES * (len(keys[0]) + len(keys[1])), LEAST_PLACES)
+    if size * width > 2**62:
+        keys = _without_gaps(keys)
+    ours, theirs = (key * width + own for key, own in zip(keys, column, strict=True))
+    return (ours, theirs) if size * width <= most else _without_gaps((ours, theirs))
+
+
+def _without_gaps(keys: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+    _, both = np.unique(np.concatenate(keys), return_inverse=True)
+    return both[: len(keys[0])], both[len(keys[0]) :]
 
 
 def _people_by(key: Ints, n: Ints, size: int) -> Ints:
@@ -285,7 +301,7 @@ def _people_by(key: Ints, n: Ints, size: int) -> Ints:
 
 def _singled(asked: People, shown: People, members: Sequence[int]) -> Singled:
     """Combinations with one row in the release, and how many of those have one person in the source."""
-    ours, theirs = _keys(asked, shown, members, secret=False)
+    ours, theirs = _keys(asked, shown, members)
     size = int(max(ours.max(), theirs.max())) + 1
     alone = _people_by(theirs, shown.n, size) == 1
     return Singled(int((alone & (_people_by(ours, asked.n, size) == 1)).sum()), int(alone.sum()))
@@ -295,9 +311,9 @@ def _linked(asked: People, shown: People, halves: Sequence[Sequence[int]]) -> in
     """People alone on both halves for whom exactly one row fits both."""
     found = np.ones(len(asked.n), np.bool_)
     for half in halves:
-        ours, _ = _keys(asked, shown, half, secret=False)
+        ours, _ = _keys(asked, shown, half)
         found &= _people_by(ours, asked.n, int(ours.max()) + 1)[ours] == 1
-    ours, theirs = _keys(asked, shown, range(asked.known.shape[1]), secret=False)
+    ours, theirs = _keys(asked, shown, range(asked.known.shape[1]))
     rows = _people_by(theirs, shown.n, int(max(ours.max(), theirs.max())) + 1)
     return int((found & (rows[ours] == 1)).sum())
 
@@ -305,8 +321,8 @@ def _linked(asked: People, shown: People, halves: Sequence[Sequence[int]]) -> in
 def _guessed(asked: People, shown: People) -> tuple[Fraction, int]:
     """The expected number of people guessed right by their most common value, and how many have a row."""
     everything = range(asked.known.shape[1])
-    ours, theirs = _keys(asked, shown, everything, secret=False)
-    mine, its = _keys(asked, shown, everything, secret=True)
+    ours, theirs = _keys(asked, shown, everything)
+    mine, its = _with((ours, theirs), (asked.secret, shown.secret))
     size, cells = int(max(ours.max(), theirs.max())) + 1, int(max(mine.max(), its.max())) + 1
     rows = _people_by(theirs, shown.n, size)
     held = _people_by(its, shown.n, cells)

@@ -7,6 +7,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -198,6 +199,30 @@ def test_parts_of_households_are_each_counted_once(rows: Any, known: int) -> Non
     if people:
         assert min(fewest.values()) == oracle.measured(people, "distinct", known)
     assert alike_households.fewest_with(found, known, 0) is None or not people
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(1, 5), st.integers(1, 4)), min_size=1, max_size=14),
+    values=st.lists(st.integers(0, 2), min_size=5, max_size=5),
+    steps=st.sampled_from([0, 1, 2, 32]),
+)
+def test_alike_households_are_those_with_equal_multisets(rows: Any, values: Any, steps: int) -> None:
+    """However many of their members are compared step by step, and the rest one by one."""
+    home, group = (np.array(column) for column in zip(*rows, strict=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("privacy_sql.kernels.alike_households.MOST_STEPS", steps)
+        alike = alike_households.Alike.of(home, group, np.ones(len(rows), np.int64))
+    members = {h: Counter(g for own, g in rows if own == h) for h in sorted({*home.tolist()})}
+    expected, shares = {}, {}
+    for own in members.values():
+        same = [other for other in members if members[other] == own]
+        most = max(Counter(values[other - 1] for other in same).values())
+        for g in own:
+            expected[g] = min(expected.get(g, len(rows)), len(same))
+            shares[g] = max(shares.get(g, Fraction(0)), Fraction(most, len(same)))
+    assert alike.fewest() == expected
+    found = alike.largest_shares(np.array([values[h - 1] for h in members]))
+    assert {g: Fraction(*share) for g, share in found.items()} == shares
 
 
 def test_all_members_are_asked_about_only_where_rows_tie_them(engine: Any) -> None:
