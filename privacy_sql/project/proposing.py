@@ -153,10 +153,10 @@ def propose(
 
 
 def _most_telling(found: Profile, made: list[Proposed], named: Sequence[str]) -> list[Proposed]:
-    """Keep the columns that tell people apart best, those a stranger can know first; drop the others.
+    """Keep the columns that single out most people, those a stranger can know first; drop the others.
 
-    With at most eight in all, those that add no group stay, too: somebody may know them, and another sample
-    may show that they add groups. Columns that a person has named also stay.
+    With at most eight in all, those that add no groups stay, too: somebody may know them, and they may
+    add groups in another sample. Columns that a person has named also stay.
     """
     able = [part.column for part in made if part.role == "quasi"]
     why = dict.fromkeys(able, "")
@@ -178,10 +178,10 @@ def _most_telling(found: Profile, made: list[Proposed], named: Sequence[str]) ->
             chosen.append(telling.column)
             n_groups = telling.n_groups
             crowds = f"{n_groups:,} groups, {telling.n_few:,} people in groups below {FEW_PEOPLE}"
-            by = "in telling people apart, with those before it" if chosen[1:] else "in telling people apart"
-            why[telling.column] = f"number {len(chosen)} {by}: {crowds}"
+            by = "with those ranked before it" if chosen[1:] else "alone"
+            why[telling.column] = f"rank {len(chosen)} by the groups it makes, {by}: {crowds}"
     if named or len(able) <= MOST_CHOSEN:
-        why |= {column: why[column] or "adds no group to the others" for column in able}
+        why |= {column: why[column] or "adds no groups to the others" for column in able}
         chosen = able
     elif 2 * n_groups > found.n_rows and len(chosen) < MOST_CHOSEN:
         # nearly everybody is alone before anything is generalised, so what could add a group does not show
@@ -195,11 +195,11 @@ def _most_telling(found: Profile, made: list[Proposed], named: Sequence[str]) ->
         ):
             chosen.append(telling.column)
             why[telling.column] = "it counts once those before are coarser"
-    full = "it adds no group"
+    full = "it adds no groups"
     if len(chosen) == MOST_CHOSEN:
         full = f"no more than {MOST_CHOSEN} columns are proposed"
     elif 2 * n_groups > found.n_rows:
-        full = "the columns chosen tell nearly everybody apart already"
+        full = "the chosen columns already single out nearly everybody"
     return [
         replace(part, reason=f"{part.reason}; {why[part.column]}")
         if part.column in chosen
@@ -259,7 +259,7 @@ def _role(column: Column) -> Proposed:
     if column.free_text:
         return Proposed(name, "drop", "free text, which may name people")
     if sensitive and n_values > max(FEW, column.n_rows / 2):
-        return Proposed(name, "drop", "sensitive by its name, but its many values tell people apart")
+        return Proposed(name, "drop", "sensitive by its name, but its many values single people out")
     if sensitive:
         return Proposed(name, "sensitive", "its name")
     if WEIGHT.search(name):

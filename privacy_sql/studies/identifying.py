@@ -1,4 +1,4 @@
-"""Which columns tell people apart: the groups they form, the people they single out, the sets that identify.
+"""Which columns identify people: the groups they form, the people they single out, the sets that identify.
 
 A *minimal unique set* of a person is a set of columns whose values nobody else shares, while every smaller
 part is shared. People who are alike in all columns have none.
@@ -69,7 +69,7 @@ class Identified:
     sets_by_size: Mapping[int, int]  # minimal unique sets, those of different people apart
     share_of_sets_with_column: Mapping[str, Fraction]
     people_with_column: Mapping[str, int]  # people one of whose minimal sets has the column
-    proposed: tuple[Telling, ...]  # those that tell people apart most, as `init --from` proposes them
+    proposed: tuple[Telling, ...]  # those that single out most people, as `init --from` proposes them
 
 
 def identify(
@@ -231,7 +231,7 @@ def most_telling(
     known: Sequence[str],
     most: int = MOST_CHOSEN,
 ) -> Iterator[Telling]:
-    """The columns that tell people apart best, in order; those that a stranger may know come before others.
+    """The columns that single people out best, in order; those that a stranger may know come before others.
 
     Exact and greedy: it repeatedly takes the column that forms the most groups with those chosen (of equals,
     the first in the table), until there are enough or none adds a group. `columns`: code and number of codes
@@ -244,7 +244,7 @@ def most_telling(
     for tier in ([c for c in columns if c in known], [c for c in columns if c not in known]):
         waiting = list(tier)
         while waiting and n_chosen < most:
-            report("choosing the columns that tell people apart", n_chosen, most)
+            report("choosing the columns that single people out", n_chosen, most)
             asked = [(codes[column], columns[column][1]) for column in waiting]
             (made,) = engine.fetch(render("studies/widest.sql", groups=groups, columns=asked))
             best = max(waiting, key=lambda column: made[codes[column]])  # the first among equals

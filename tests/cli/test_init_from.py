@@ -196,8 +196,10 @@ def test_at_most_eight_columns_are_proposed_by_the_groups_they_make_and_the_rest
     quasi = {column for column, part in proposed.items() if part.role == "quasi"}
     assert quasi == {column for column, _, _ in expected} and len(quasi) <= 8
     for number, (column, groups, few) in enumerate(expected, start=1):
-        by = "in telling people apart, with those before it" if number > 1 else "in telling people apart"
-        told = f"number {number} {by}: {groups:,} groups, {few:,} people in groups below 5"
+        by = "with those ranked before it" if number > 1 else "alone"
+        told = (
+            f"rank {number} by the groups it makes, {by}: {groups:,} groups, {few:,} people in groups below 5"
+        )
         assert told in proposed[column].reason
     outcome = run(["init", "--from", str(path), str(tmp_path / "p")])
     assert outcome.exit == 0
