@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -111,3 +112,37 @@ def test_a_table_too_long_for_the_first_sheet_stands_whole_in_the_annex(driver: 
     columns = json.loads((page.parents[2] / "privacy.yml").read_text())["releases"]["people"]
     wanted = {each["column"] for each in columns["quasi_identifiers"]} | {"hours_of_work", "illness"}
     assert set(names) == wanted
+
+
+def test_phone_rules_are_for_screens_and_no_text_is_below_eleven_pixels(page: Path) -> None:
+    """Paper is narrow too: a rule for phones that applied there would print a page of a phone."""
+    style = " ".join(re.findall(r"<style>(.*?)</style>", page.read_text(encoding="utf-8"), re.DOTALL))
+    asked = re.findall(r"@media ([^{]*)", style)
+    assert [rule for rule in asked if "max-width" in rule] and "print" in "".join(asked)
+    for rule in asked:
+        assert rule.startswith("screen and ") or rule.strip() == "print", rule
+    # what a browser prints at the foot of a sheet is no text of the page
+    sizes = re.findall(r"font-size: ([\d.]+)px", re.sub(r"@bottom-right \{.*?\}", "", style))
+    assert len(sizes) > 30 and min(map(float, sizes)) >= 11
+
+
+def test_charts_have_no_text_of_their_own_that_would_shrink_with_them(page: Path) -> None:
+    drawings = re.findall(r"<svg.*?</svg>", page.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(drawings) > 5
+    assert [each for each in drawings if "<text" in each or "<style" in each] == []
+
+
+def test_on_paper_closed_parts_stay_closed_and_colours_are_light(driver: Any, page: Path) -> None:
+    opened(driver, page)
+    chosen = [{"name": "prefers-color-scheme", "value": "dark"}]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": chosen})
+    paper = "getComputedStyle(document.body).backgroundColor"
+    ink = "getComputedStyle(document.querySelector('h2:not(.vh)')).color"
+    background, colour = (driver.execute_script(f"return {each}") for each in (paper, ink))
+    folded = "Array.from(document.querySelectorAll('.annex details')).filter(d => d.open).length"
+    try:
+        assert background == "rgb(255, 255, 255)"
+        assert max(map(int, re.findall(r"\d+", colour)[:3])) < 170
+        assert driver.execute_script(f"return {folded}") == 0
+    finally:
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
