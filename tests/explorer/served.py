@@ -76,10 +76,12 @@ class Asker:
     def work(self, screen: str, **question: object) -> dict[str, Any]:
         """The end of a long question, with all its parts."""
         job = self.tell("/api/jobs", {**question, "screen": screen})
-        while job["state"] == "running":
-            time.sleep(0.02)  # as the page does
-            job = self.tell(f"/api/jobs/{job['id']}", {"since": 0})
-        return job
+        parts = [*job.get("parts", [])]
+        while job.get("state") == "running":
+            time.sleep(0.02)  # as the page does, which asks for what it does not have yet
+            job = self.tell(f"/api/jobs/{job['id']}", {"since": len(parts)})
+            parts += job["parts"]
+        return {**job, "parts": parts}
 
 
 @contextmanager
