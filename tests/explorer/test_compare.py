@@ -98,7 +98,8 @@ def test_marginals_are_tried_where_the_requirements_apply_to_them() -> None:
 
 def test_marginals_are_judged_by_what_stands_for_k_and_l_and_say_what_does_not_apply() -> None:
     rows = [(n, ["20", "25", "31"][n % 3], "abc"[n % 2], "fgh"[n % 3]) for n in range(18)]
-    require = [ps.KAnonymity(2), ps.LDiversity(2), ps.TCloseness("0.5"), ps.CKSafety("0.9", 1)]
+    skyline = ps.PrivacySkyline([[0, 1, 0, "0.9"]])
+    require = [ps.KAnonymity(2), ps.LDiversity(2), ps.TCloseness("0.5"), skyline]
     with decided(table(rows), {}, require) as decision:
         told = work(decision, "compare", method="marginals", seconds=5)
         boxes = work(decision, "compare", method="multidimensional")
@@ -107,11 +108,23 @@ def test_marginals_are_judged_by_what_stands_for_k_and_l_and_say_what_does_not_a
         "k_anonymity(k=2)": "k_link(k=2)",
         "l_diversity(l=2)": "maxent_l_diversity(l=2, kind=distinct)",
     }
-    assert told["not_here"] == ["t_closeness(t=0.5)", "ck_safety(c=0.9, k=1)"]
+    assert told["not_here"] == ["t_closeness(t=0.5)", str(skyline)]
     assert not told["safe"], "what was not judged is not called safe"
     assert told["keeps"] == all(one["safe"] for one in told["verdicts"])
     assert [one["about"] for one in boxes["verdicts"]] == [str(asked) for asked in require]
     assert boxes["not_here"] == [] and boxes["safe"] == boxes["keeps"]
+
+
+def test_a_tie_is_no_more_safe_in_marginals_than_in_a_table() -> None:
+    rows = [(n, "20", "a", "fg"[n % 2]) for n in range(8)]  # one group, as many f as g: r1 = 1 * r2
+    for strict in (True, False):
+        tie = ps.LDiversity(2, kind="recursive", c=1, strict=strict)
+        with decided(table(rows), {}, [tie]) as decision:
+            assert decision.judged({}).safe is not strict
+            told = work(decision, "compare", method="marginals", seconds=5)
+        (verdict,) = told["verdicts"]
+        assert (verdict["about"], verdict["value"]) == (str(tie), "1")
+        assert verdict["safe"] is told["safe"] is told["keeps"] is not strict
 
 
 def test_it_runs_beside_the_page(page: Asker) -> None:

@@ -15,6 +15,7 @@ from privacy_sql.explorer.screens import Decision, Job, Json, Question, Screen
 from privacy_sql.publishing import baseline
 from privacy_sql.release import Release
 from privacy_sql.studies import disclosure_curve
+from privacy_sql.verdict import holds
 
 MOST = 4
 FACTS = 12
@@ -61,15 +62,12 @@ class Compare(Screen):
         given = {"k": k, "seconds": whole(question, "seconds", USUAL_SECONDS)}
         method = methods.make(name, {field: str(given[word]) for field, word in OTHERS[name].items()})
         with decision.beside() as (engine, plan):
-            asked = {str(criterion): criterion for criterion in plan.require}
-            if name == "marginals":
-                asked = {
-                    str(criterion): found for criterion in plan.require if (found := _of_marginals(criterion))
-                }
+            stands = _of_marginals if name == "marginals" else lambda criterion: criterion
+            asked = [(required, found) for required in plan.require if (found := stands(required))]
             # where nothing applies publish refuses, and says what does
-            require = tuple(dict.fromkeys(asked.values())) or plan.require
+            require = tuple({str(found): found for _, found in asked}.values()) or plan.require
             release = api.publish(engine, plan.table, require, method.rehearsed())
-            return _other(release, asked, [str(c) for c in plan.require if str(c) not in asked])
+            return _other(release, asked, [str(c) for c in plan.require if stands(c) is None])
 
 
 def _of_marginals(criterion: Criterion) -> Criterion | None:
@@ -78,27 +76,17 @@ def _of_marginals(criterion: Criterion) -> Criterion | None:
     >>> from privacy_sql.criteria import read
     >>> str(_of_marginals(read("k_anonymity(k=5)"))), str(_of_marginals(read("l_diversity(l=3)")))
     ('k_link(k=5)', 'maxent_l_diversity(l=3, kind=distinct)')
-    >>> (
-    ...     _of_marginals(read("t_closeness(t=0.3)")),
-    ...     _of_marginals(read("l_diversity(l=3, kind=recursive, c=2)")),
-    ... )
-    (None, None)
+    >>> _of_marginals(read("t_closeness(t=0.3)")) is None
+    True
     """
     if criterion.of_marginals:
         return criterion
     params = criterion.params
     if criterion.name == "k_anonymity":
         return criteria.make("k_link", params)
-    # a tie with c is safe for maxent_l_diversity, so it stands for the kind that allows one
-    same = {
-        "distinct": True,
-        "entropy": True,
-        "recursive": str(params.get("strict", True)).lower() == "false",
-    }
-    kind = str(params.get("kind", "distinct"))
-    if criterion.name == "l_diversity" and same.get(kind):
+    if criterion.name == "l_diversity" and params.get("kind") != "probabilistic":
         kept: dict[str, object] = {name: params[name] for name in ("l", "c") if name in params}
-        return criteria.make("maxent_l_diversity", {**kept, "kind": kind})
+        return criteria.make("maxent_l_diversity", {**kept, "kind": params.get("kind", "distinct")})
     return None
 
 
@@ -136,25 +124,29 @@ def _compared(decision: Decision, levels: Mapping[str, int], *, everybody: bool 
     }
 
 
-def _other(release: Release, asked: Mapping[str, Criterion], not_here: Sequence[str]) -> Json:
+def _other(release: Release, asked: Sequence[tuple[Criterion, Criterion]], not_here: Sequence[str]) -> Json:
     """A release that shows no levels: its verdicts, and how sure a reader of it is.
 
     `asked` is what stands for each requirement here; `not_here` are those that do not apply.
     """
     found = baseline.of_release(release)
-    about: dict[str, str] = {}
-    for required, criterion in asked.items():
-        for name in release.verdicts:
+    verdicts: list[dict[str, Json]] = []
+    for required, criterion in asked:
+        for name, verdict in release.verdicts.items():
             if name == str(criterion) or name.startswith(f"{criterion} for "):
-                about[name] = f"{required}{name.removeprefix(str(criterion))}"
+                # a tie is safe for maxent_l_diversity, and not for every l_diversity
+                safe = verdict.safe and (
+                    criterion is required or holds(verdict.value, required.relation, required.limit)
+                )
+                about = f"{required}{name.removeprefix(str(criterion))}"
+                verdicts.append({**verdict_told(verdict), "safe": safe, "about": about})
+    keeps = release.safe and all(verdict["safe"] for verdict in verdicts)
     return {
         "method": release.method,
-        "safe": release.safe and not not_here,
-        "keeps": release.safe,  # what applies
+        "safe": keeps and not not_here,
+        "keeps": keeps,  # what applies
         "not_here": list(not_here),
         "suppressed": release.suppressed,
-        "verdicts": [
-            {**verdict_told(verdict), "about": about[name]} for name, verdict in release.verdicts.items()
-        ],
+        "verdicts": verdicts,
         "baseline": None if found is None else found.to_json()["as_published"],
     }

@@ -80,9 +80,9 @@ function drawTable(pins) {
         const found = one.utilities.filter((each) => !each.why_not)[number];
         return short(found.value);
       }))),
-      row("what next", told.choices.map((one, place) => h("td", { class: "n" },
+      row("what next", [...told.choices.map((one, place) => h("td", { class: "n" },
         h("button", { type: "button", "data-key": `use-${place}`, onclick: () => use(one) }, `Use ${letter(place)}`), " ",
-        h("button", { type: "button", "data-key": `away-${place}`, onclick: () => keep(pins.filter((_, n) => n !== place)) }, `Take ${letter(place)} away`)))))));
+        h("button", { type: "button", "data-key": `away-${place}`, onclick: () => keep(pins.filter((_, n) => n !== place)) }, `Take ${letter(place)} away`))), h("td", {})]))));
 }
 
 async function use(choice) {
@@ -122,7 +122,7 @@ function drawOthers() {
           return h("td", { class: found.safe ? "n good" : "n bad" }, `${found.safe ? "✔" : "✖"} ${found.value_float === null ? "without bound" : short(found.value_float)}`,
             found.requirement === name ? null : h("span", { class: "small" }, ` ${found.requirement}`));
         }))),
-        row("smallest group", others.map((one) => (one.baseline ? people(one.baseline.smallest) : "none"))),
-        row("groups", others.map((one) => (one.baseline ? count(one.baseline.groups) : "none"))),
-        row("best guess without facts", others.map((one) => percent(share(one.baseline?.worst_guess))))))) : null);
+        row("smallest group", others.map((one) => (one.baseline ? people(one.baseline.smallest) : "not measured"))),
+        row("groups", others.map((one) => (one.baseline ? count(one.baseline.groups) : "not measured"))),
+        row("best guess without facts", others.map((one) => (one.baseline ? percent(share(one.baseline.worst_guess)) : "not measured")))))) : null);
 }

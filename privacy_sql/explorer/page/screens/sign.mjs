@@ -8,6 +8,8 @@ const WORDS = {
   conditions: "Under which conditions", review: "When it is looked at again (a day, such as 2027-01-31)",
 };
 
+const SHORT = ["name", "role", "review"]; // one line each
+
 let app, root, told, job, done;
 
 export async function show(into, given) {
@@ -66,7 +68,7 @@ function drawReasons() {
   const field = (key, label, value, requirement = "") => {
     const id = `sign-${key}-${requirement}`;
     return h("p", { class: "entry" }, h("label", { for: id }, label),
-      h("textarea", { id, rows: 2, "data-key": id, value,
+      h(SHORT.includes(key) ? "input" : "textarea", { id, type: SHORT.includes(key) ? "text" : false, rows: SHORT.includes(key) ? false : 2, "data-key": id, value,
         onchange: (event) => change({ action: "signoff", field: key, words: event.target.value, requirement }) }));
   };
   const asked = [...new Map(told.summary.requirements.map((one) => [one.criterion, one])).values()];
