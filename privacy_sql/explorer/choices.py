@@ -89,7 +89,9 @@ def utilities(search: LatticeSearch, shown: Shown) -> list[Json]:
     for name in registry.available("utilities"):
         utility = measures.get(name)
         if utility is None:
-            found.append({"name": name, "about": _about(name), "why_not": _why_not(name, search)})
+            needs = lacking(registry.get("utilities", name)(), search.base.table, search.require)
+            why = f"needs {needs}" if needs else "takes long, and is measured only if it is minimised"
+            found.append({"name": name, "about": _about(name), "why_not": why})
             continue
         found.append(
             {
@@ -110,12 +112,6 @@ def _about(name: str) -> str:
     """
     kind: type[Utility] = registry.get("utilities", name)
     return (sys.modules[kind.__module__].__doc__ or "").partition("\n")[0]
-
-
-def _why_not(name: str, search: LatticeSearch) -> str:
-    utility: Utility = registry.get("utilities", name)()
-    needs = lacking(utility, search.base.table, search.require)
-    return f"needs {needs}" if needs else "takes long, and is measured only if it is minimised"
 
 
 def verdict_told(verdict: Verdict) -> dict[str, Json]:

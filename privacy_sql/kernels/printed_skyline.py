@@ -204,22 +204,16 @@ class PrintedSkyline:
         # ruling out more values never helps the adversary less
         chosen = set(combinations(sorted(shape.others), min(ruled_out, len(shape.others))))
         least: int = min(
-            sum(
-                ways * self._spared(m, counts) // m ** self._drawn(counts)
-                for m, ways in zip(left, some, strict=False)
-            )
-            for counts in chosen
+            sum(ways * self._spared(m, counts) // m**drawn for m, ways in zip(left, some, strict=False))
+            for counts, drawn in ((each, len(each) if self.case == "set" else sum(each)) for each in chosen)
         )
         return nothing + least
 
     def _spared(self, places: int, counts: Sequence[int]) -> int:
-        """With `_drawn`, the share of the ways in which one of some people gets none of these lines."""
+        """The numerator of the share of the ways in which one of some people gets none of these lines."""
         if self.case == "set":
             return prod(places - n for n in counts)
         return int((places - 1) ** sum(counts))
-
-    def _drawn(self, counts: Sequence[int]) -> int:
-        return len(counts) if self.case == "set" else sum(counts)
 
     def _others(self, shape: Printed) -> list[int]:
         """Ways to assign the other values where `j` people hold nothing, with their signs."""

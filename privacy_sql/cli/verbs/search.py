@@ -102,10 +102,11 @@ def command(
         records.add(directory, plan.name, "search", found)
         whole.rows = (whole.rows or 0) + result.rows
         first, *more = str(result).splitlines()
+        reason = f" Without {costs[0]} the loss would be {costs[1]:.4g}." if costs else ""
         least = [f"minimal     {result.in_words(choice['levels'])}" for choice in result.minimal]
         whole.lines += [
             "\n".join(["; ".join([first, *differs]), *more]),
-            *(_much_lost(costs) if lost > MUCH else []),
+            *([MUCH_LOST + reason, *KEEP_MORE] if lost > MUCH else []),
             *(_table(result, note) if frontier else []),
             *(least if minimal else []),
             "",
@@ -117,12 +118,6 @@ def command(
     first = {key: value for key, value in searches[0].items() if key != "name"} if searches else {}
     whole.more = {**first, "searches": searches}
     return whole
-
-
-def _much_lost(costs: tuple[str, float] | None) -> list[str]:
-    """Say that much is lost, which requirement costs most, and how to keep more."""
-    reason = f" Without {costs[0]} the loss would be {costs[1]:.4g}." if costs else ""
-    return [MUCH_LOST + reason, *KEEP_MORE]
 
 
 def _method(plan: Plan, options: Asked) -> Method:

@@ -130,7 +130,9 @@ def _questions(decision: Decision) -> list[Json]:
         if table.values_per_person == "one"
         else "People have several values each: declare a privacy_skyline in privacy.yml instead."
     )
-    outside = "" if _others_out(decision) else "The register of this project names no other release."
+    register = None if decision.project is None else Register(decision.project.directory / FILE_NAME)
+    others = set() if register is None else {*register.entries()} - {decision.plan.name}
+    outside = "" if others else "The register of this project names no other release."
     needs = {"harm": lacking} | dict.fromkeys(("sure", "facts", "groups"), lacking or several)
     needs["held"] = lacking or several or outside
     named = {
@@ -147,13 +149,6 @@ def _questions(decision: Decision) -> list[Json]:
         }
         for name, (question, why, answers) in QUESTIONS.items()
     ]
-
-
-def _others_out(decision: Decision) -> bool:
-    if decision.project is None:
-        return False
-    names = Register(decision.project.directory / FILE_NAME).entries()
-    return any(name != decision.plan.name for name in names)
 
 
 def _fitting(decision: Decision, given: Mapping[object, object]) -> dict[str, str]:
