@@ -34,10 +34,10 @@ def population_groups(grouping: Grouping) -> Sql:
                 where="population",
                 hint="Add the columns of the condition to the population, or publish without `where:`.",
             ) from None
-    theirs = count(
-        engine,
-        Table(base.population, list(columns.values()), name="population", where=text),
-    )
+    named = tuple(columns.values())
+    people = Table(base.population, list(named), name="population", where=text)
+    # counted once for all choices of a search
+    theirs = base.memory.once(("population", engine, named, text), lambda: count(engine, people))
     labels_of = {key.column: _labels(base, theirs, key, columns[key.column]) for key in grouping.keys}
     raise_all([problem for _, problems in labels_of.values() for problem in problems])
     matches = []
@@ -96,6 +96,9 @@ def _labels(base: Base, theirs: Base, key: Key, name: str) -> tuple[Sql, list[Pr
     if key.level == 0:
         return dictionary, []
     kind: Hierarchy = base.columns[key.column][1]
-    made = labels(base.engine, dictionary, kind)
+    # they are the same at every level
+    made: Sql = base.memory.once(
+        ("population", base.engine, dictionary, kind), lambda: labels(base.engine, dictionary, kind)
+    )
     # a value without a label must not fit people whose value is missing
     return made, unmapped(base.engine, made, kind, "population", name)
