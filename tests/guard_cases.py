@@ -185,8 +185,8 @@ REFUSED = {
     "no column": ('k_anonymous: {"quasi": [], "k": 1}', "at least one name"),
     "a name for a list": ('k_anonymous: {"quasi": "Age", "k": 1}', "a list"),
     "a number for a name": ('k_anonymous: {"quasi": [1], "k": 1}', "a list"),
-    "a name of ours": ('k_anonymous: {"quasi": ["ps_model"], "k": 1}', "names of ours"),
-    "a name of the groups": ('k_anonymous: {"quasi": ["PS_Group"], "k": 1}', "names of ours"),
+    "a name of ours": ('k_anonymous: {"quasi": ["ps_model"], "k": 1}', "reserved names"),
+    "a name of the groups": ('k_anonymous: {"quasi": ["PS_Group"], "k": 1}', "reserved names"),
     "a quote in a name": ('k_anonymous: {"quasi": ["a\\", \\"b"], "k": 1}', "a quote in it"),
     "misspelt parameter": ('k_anonymous: {"quasi": ["Age"], "k": 1, "kk": 9}', "kk"),
     "two sensitive columns": ('l_diverse: {"sensitive": ["a", "b"], "quasi": ["Age"], "l": 1}', "one column"),
@@ -204,10 +204,13 @@ REFUSED = {
         'risk_safe: {"quasi": ["Age"], "at_most": 0.5, "measure": "maximum"}',
         "average or above",
     ),
-    "above without measure": ('risk_safe: {"quasi": ["Age"], "at_most": 0.5, "above": 0.2}', "goes with"),
+    "above without measure": (
+        'risk_safe: {"quasi": ["Age"], "at_most": 0.5, "above": 0.2}',
+        "only measure: above takes",
+    ),
     "measure without above": (
         'risk_safe: {"quasi": ["Age"], "at_most": 0.5, "measure": "above"}',
-        "goes with",
+        "only measure: above takes",
     ),
     "width below 0": (f'near_safe: {{{WHO}, "width": -1, "share": 0.5}}', "at least 0"),
     "share of 1": (f'near_safe: {{{WHO}, "width": 1, "share": 1}}', "between 0 and 1"),
@@ -229,7 +232,7 @@ REFUSED = {
     ),
     "matrix without one": (
         f'near_safe: {{{WHO}, "width": 1, "share": 0.5, "distance": "matrix"}}',
-        "goes with",
+        "only distance: matrix takes",
     ),
     "near by no such distance": (
         f'near_safe: {{{WHO}, "width": 1, "share": 0.5, "distance": "ordered"}}',
@@ -241,7 +244,7 @@ REFUSED = {
         "either m or sets",
     ),
     "m of 0": ('known_safe: {"quasi": ["Age"], "m": 0, "k": 2}', "at least 1"),
-    "known and nothing asked": ('known_safe: {"quasi": ["Age"], "m": 1}', "nothing is asked"),
+    "known and nothing asked": ('known_safe: {"quasi": ["Age"], "m": 1}', "nothing is required"),
     "a share of nothing": ('known_safe: {"quasi": ["Age"], "m": 1, "share": 0.5}', "sensitive column"),
     "a set of other columns": (
         'known_safe: {"quasi": ["Age"], "sets": [{"columns": ["illness"], "k": 2}]}',
@@ -258,7 +261,10 @@ REFUSED = {
     ),
     "t is nothing": (f't_close: {{{WHO}, "t": ""}}', "0 to 1"),
     "misspelt distance": (f't_close: {{{WHO}, "t": 1, "distance": "order"}}', "distance is"),
-    "hierarchical without one": (f't_close: {{{WHO}, "t": 1, "distance": "hierarchical"}}', "goes with"),
+    "hierarchical without one": (
+        f't_close: {{{WHO}, "t": 1, "distance": "hierarchical"}}',
+        "only distance: hierarchical takes",
+    ),
     "misspelt hierarchy": (
         f't_close: {{{WHO}, "t": 1, "distance": "hierarchical", "hierarchy": {{"trees": {{}}}}}}',
         "one of intervals",
@@ -266,7 +272,7 @@ REFUSED = {
     "torn tree": (
         f't_close: {{{WHO}, "t": 1, "distance": "hierarchical",'
         ' "hierarchy": {"tree": {"a": ["x", "y"], "b": ["x", "z"]}}}',
-        "two others",
+        "two different parents",
     ),
     "ragged tree": (f'covered: {{{OF}, "quasi": {{"Age": {{"tree": {{"a": ["x"], "b": []}}}}}}}}', "as many"),
     "empty list of levels": (f'covered: {{{OF}, "quasi": {{"Age": {{"mask": []}}}}}}', "lists its levels"),

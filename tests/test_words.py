@@ -76,6 +76,8 @@ RETIRED = [
 WRITTEN = [
     *sorted((ROOT / "privacy_sql").rglob("*.py")),
     *sorted((ROOT / "privacy_sql").rglob("*.html")),
+    *sorted((ROOT / "sql").rglob("*.sql")),
+    *sorted((ROOT / "macros").rglob("*.sql")),
     *sorted((ROOT / "privacy_sql").rglob("*.j2")),
     *sorted((ROOT / "docs").glob("*.md")),
     *(ROOT / name for name in ("README.md", "SECURITY.md", "CONTRIBUTING.md", "pyproject.toml")),

@@ -16,7 +16,7 @@ relation has all of them. `ps_model` would mean a whole row of `picked`, `ps_gro
 {%- for name in all -%}
 {{ privacy_sql.refuse_unless(
     name | lower not in ("ps_model", "ps_group", "ps_outside"),
-    test, "ps_model, ps_group and ps_outside are names of ours; rename the column"
+    test, "ps_model, ps_group and ps_outside are reserved names; rename the column"
 ) }}
 {{ privacy_sql.refuse_unless(
     '"' not in name and "`" not in name, test, "dbt cannot write a name with a quote in it; rename the column"

@@ -13,7 +13,7 @@
 {{ privacy_sql.refuse_unless(own.get("l") is integer and own["l"] >= 1, where, "l is a whole number of at least 1") }}
 {{ privacy_sql.refuse_unless(
     (own.get("kind") == "recursive") == (own.get("c") is not none) and (own.get("c") is none or (c and c | float > 0)),
-    where, "c is a number above 0 and goes with kind: recursive"
+    where, "c must be a number above 0, and only kind: recursive takes it"
 ) }}
 {%- elif name == "t_close" -%}
 {%- set known = ["t", "distance", "hierarchy"] -%}
@@ -24,7 +24,7 @@
 ) }}
 {{ privacy_sql.refuse_unless(
     (own.get("distance") == "hierarchical") == (own.get("hierarchy") is not none),
-    where, "hierarchy goes with distance: hierarchical"
+    where, "only distance: hierarchical takes a hierarchy, and needs it"
 ) }}
 {%- if own.get("hierarchy") is not none -%}
 {{ privacy_sql.refuse_hierarchy(where, own["hierarchy"]) }}
@@ -41,10 +41,10 @@
 ) }}
 {{ privacy_sql.refuse_unless(
     (distance == "hierarchical") == (own.get("hierarchy") is not none),
-    where, "hierarchy goes with distance: hierarchical"
+    where, "only distance: hierarchical takes a hierarchy, and needs it"
 ) }}
 {{ privacy_sql.refuse_unless(
-    (distance == "matrix") == (own.get("matrix") is not none), where, "matrix goes with distance: matrix"
+    (distance == "matrix") == (own.get("matrix") is not none), where, "only distance: matrix takes a matrix, and needs it"
 ) }}
 {%- if distance == "hierarchical" -%}
 {{ privacy_sql.refuse_hierarchy(where, own["hierarchy"]) }}
@@ -66,7 +66,7 @@
 {%- set above = privacy_sql.number_text(own.get("above")) -%}
 {{ privacy_sql.refuse_unless(own.get("measure") in ["average", "above"], where, "measure is average or above") }}
 {{ privacy_sql.refuse_unless(
-    (own.get("measure") == "above") == (own.get("above") is not none), where, "above goes with measure: above"
+    (own.get("measure") == "above") == (own.get("above") is not none), where, "only measure: above takes above, and needs it"
 ) }}
 {{ privacy_sql.refuse_unless(
     limit and limit | float >= 0 and limit | float < 1 and limit | length <= 8

@@ -1,6 +1,6 @@
 {#
 A compiler error unless known_safe names sets of columns of its own, or m, and each has a limit: k of at least 2, a share of the
-sensitive column, or both. More than 100 sets are for Python.
+sensitive column, or both. More than 100 sets need Python.
 #}
 {% macro refuse_sets(where, quasi, m, k, share, sets, sensitive) %}
 {{ privacy_sql.refuse_unless((m is none) != (sets is none), where, "give either m or sets") }}
@@ -18,7 +18,7 @@ sensitive column, or both. More than 100 sets are for Python.
 {%- set n_sets.number = sets | length -%}
 {%- endif -%}
 {{ privacy_sql.refuse_unless(
-    n_sets.number <= 100, where, "more than 100 sets are for Python: publish to a table, and test matches_manifest"
+    n_sets.number <= 100, where, "more than 100 sets need Python: publish to a table, and test matches_manifest"
 ) }}
 {%- for each in ([{"columns": quasi, "k": k, "share": share}] if sets is none else sets) -%}
 {{ privacy_sql.refuse_unless(
@@ -39,7 +39,7 @@ sensitive column, or both. More than 100 sets are for Python.
     where, "share is a number between 0 and 1 with up to 6 decimals"
 ) }}
 {{ privacy_sql.refuse_unless(
-    least > 1 or each.get("share") is not none, where, "k is 1, and no share: nothing is asked"
+    least > 1 or each.get("share") is not none, where, "with k = 1 and without share nothing is required"
 ) }}
 {{ privacy_sql.refuse_unless(
     each.get("share") is none or sensitive is not none, where, "share goes with a sensitive column"

@@ -17,7 +17,7 @@
 {%- set labels = paths.values() | map(attribute=level - 1) | map("string") | unique(case_sensitive=true) | list -%}
 {{ privacy_sql.refuse_unless(
     fromjson(pairs) | unique(case_sensitive=true) | list | length == labels | length,
-    where, "a label of a tree lies under two others"
+    where, "a label of a tree has two different parents"
 ) }}
 {%- endfor -%}
 {% endmacro %}

@@ -4,7 +4,7 @@
 --     sensitive_codes (code, c0..) and sensitive_height when hierarchical
 -- out: n_people, n_all, scale, difference (NULL where it may outgrow a bigint), far (the distance as a double, NULL
 --      where values have no order and the difference is known),
---      n_stray (values that are no numbers, when ordered), n_blurred (numbers a double cannot tell apart), g
+--      n_stray (values that are not numbers, when ordered), n_blurred (numbers that are one double), g
 -- grain: the farthest group of each size (every group, by_group)
 -- NULLS FIRST is written where nothing is NULL, because BigQuery has no other order there.
 {% macro fitting() %}
