@@ -13,6 +13,7 @@ from privacy_sql.hierarchies import Dates, Intervals, KeepOrDrop, Mask
 from privacy_sql.project import reading
 from privacy_sql.project.proposing import propose
 from privacy_sql.studies.identifying import KNOWN
+from tests.seeds import seeds
 
 HEADER = "patient_id,age,zip,sex,admitted,survey_weight,no,diagnosis\n"
 LINES = [
@@ -185,7 +186,7 @@ def greedy(names: list[str], table: list) -> list[tuple[str, int, int]]:
     return told
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_at_most_eight_columns_are_proposed_by_the_groups_they_make_and_the_rest_is_to_be_decided(
     tmp_path: Path, seed: int
 ) -> None:

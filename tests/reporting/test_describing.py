@@ -189,7 +189,7 @@ ONE_VALUE: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", ONE_VALUE)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_the_value_that_a_worst_case_is_about_has_the_counts_it_says(
     tmp_path: Path, name: str, seed: int
 ) -> None:
@@ -240,7 +240,7 @@ def test_the_value_that_a_worst_case_is_about_has_the_counts_it_says(
     )
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 @pytest.mark.parametrize("suppressed", [False, True])
 def test_of_several_sensitive_columns_the_number_names_its_own_column(
     tmp_path: Path, seed: int, suppressed: bool

@@ -7,10 +7,11 @@ from privacy_sql.searches.exhaustive import Exhaustive
 from privacy_sql.spaces.lattice import Lattice
 from tests.oracles.lattice import minimal
 from tests.searches.planted import Costs, jagged_puzzle
+from tests.seeds import seeds
 
 
 def test_every_choice_is_asked_about_once_and_the_definition_holds():
-    for seed in range(100):
+    for seed in seeds(100):
         puzzle = jagged_puzzle(seed)
         found = Exhaustive(width=1 + seed % 4).choose(puzzle.lattice, puzzle.decide, puzzle.costs)
         assert sorted(puzzle.asked) == sorted(puzzle.lattice.choices())

@@ -58,7 +58,7 @@ def error(
     return sum(found) / len(found)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_permuted_values_answer_as_a_reader_shares_them_out(engine: Any, seed: int) -> None:
     rows = people(seed)
     release = published(engine, rows, ps.Bucketize(["sex"]))
@@ -75,7 +75,7 @@ def test_permuted_values_answer_as_a_reader_shares_them_out(engine: Any, seed: i
     assert found[("age",)] > 0 and found[("sex",)] == pytest.approx(0)  # groups are those of sex
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_one_level_per_column_answers_as_a_reader_spreads_it(engine: Any, seed: int) -> None:
     rows = people(seed)
     release = published(engine, rows, ps.Generalise({"age": 1}), age=ps.KeepOrDrop())
