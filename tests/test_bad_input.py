@@ -490,3 +490,10 @@ def test_what_is_no_release_table_engine_or_path_is_called_so(tmp_path: Path) ->
                 call()
             assert told.value.exit == 2 and told.value.hint
     assert not list(tmp_path.iterdir())
+
+
+def test_people_whose_rows_differ_are_refused_with_the_columns_in_which_they_differ(tmp_path: Path) -> None:
+    path = saved(tmp_path, "id,age,sex,zip,illness\n7,30,F,1,flu\n7,31,F,,cold\n8,30,M,1,flu\n")
+    asked = ["--identifier", "id", "--values-per-person", "set", "--require", "k_anonymity(k=2)"]
+    told = call("check", "--source", path, "--quasi", "age,sex,zip", "--sensitive", "illness", *asked)
+    assert told.exit != 0 and "differ in a quasi-identifier: age, zip" in told.err

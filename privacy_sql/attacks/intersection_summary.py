@@ -271,9 +271,9 @@ class Findings:
         ]
         if missed:
             told.append(
-                f"{people(self.measured.n_unlocated)} match no group of {' or '.join(missed)}. The people are"
-                " known to be in every release, so they count as exposed. Remove people who are not in it, or"
-                " check that they use the same coding."
+                f"{people(self.measured.n_unlocated)} match no group of {' or '.join(missed)}: they were left"
+                " out of it, or its columns use another coding. Everybody is assumed to be in every release,"
+                " so they count as exposed; remove people who are not in it."
             )
         told += [f"{lacking}." for lacking in self.lacking]
         unsure = [each.name for each in self.releases if each.several]

@@ -151,15 +151,16 @@ def run(arguments: Sequence[str]) -> Outcome:
         with contextlib.redirect_stdout(said):
             returned: Any = verbs.main(list(arguments), prog_name="privacy-sql", standalone_mode=False)
     except click.ClickException as problem:
-        hint = f"privacy-sql {verb} --help lists what there is." if _is_verb(verb) else "See --help."
+        asked = getattr(getattr(problem, "ctx", None), "command_path", f"privacy-sql {verb}".strip())
+        hint = f"{asked} --help lists what there is." if _is_verb(verb) else "See --help."
         if isinstance(problem, click.NoSuchOption) and _is_verb(verb):
             module = registry.load("cli.verbs", verb.replace("-", "_"))
             hint = vars(module).get("INSTEAD", {}).get(problem.option_name, hint)
-        return Outcome(
-            verb,
-            exit=2,
-            errors=[{"code": "usage", "where": "", "message": problem.format_message(), "hint": hint}],
-        )
+        message, lines = problem.format_message(), []
+        if isinstance(problem, click.exceptions.NoArgsIsHelpError):  # its message is the whole help
+            message, lines, hint = f"{asked} needs a command", message.splitlines(), ""
+        wrong = {"code": "usage", "where": "", "message": message, "hint": hint}
+        return Outcome(verb, exit=2, errors=[wrong], lines=lines)
     except (click.Abort, KeyboardInterrupt) as problem:
         return failed(verb, interrupted(problem))
     except SystemExit as leaving:  # shell completion ends this way
@@ -186,5 +187,6 @@ def _text(outcome: Outcome) -> tuple[str, str]:
         place = f" ({error['where']})" if error["where"] else ""
         hint = f" {error['hint']}" if error["hint"] else ""
         message = error["message"].rstrip(".")
-        errors.append(f"error: {message}{place}.{hint}\n")
+        end = "" if message.endswith("?") and not place else "."  # a suggestion ends as a question
+        errors.append(f"error: {message}{place}{end}{hint}\n")
     return "".join(f"{line}\n" for line in outcome.lines), "".join(errors)

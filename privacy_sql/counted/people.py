@@ -18,11 +18,12 @@ def check_people(engine: Engine, source: Sql, table: Table) -> None:
         raise DataError("no_person", missing, where=table.name)
     if table.values_per_person == "one":
         if found["n_people"] != found["n_rows"]:
+            several = "Set values_per_person of the sensitive column to set or multiset, or aggregate first."
             raise DataError(
                 "repeated_person",
                 f"{table.identifier} repeats: {found['n_rows']} rows are about {people(found['n_people'])}",
                 where=table.name,
-                hint="Set values_per_person of the sensitive column to set or multiset, or aggregate first.",
+                hint=several if table.sensitives else "Keep one row of each person.",
             )
         return
     columns = [*table.quasi, *([table.group] if table.group else [])]
@@ -30,9 +31,16 @@ def check_people(engine: Engine, source: Sql, table: Table) -> None:
         render("counted/scattered.sql", source=source, identifier=table.identifier, columns=columns)
     )
     if apart["n_people"]:
+        differing = []  # columns where some person has several values
+        for column in columns:
+            (alone,) = engine.fetch(
+                render("counted/scattered.sql", source=source, identifier=table.identifier, columns=[column])
+            )
+            if alone["n_people"]:
+                differing.append(column)
         raise DataError(
             "scattered_person",
-            f"the rows of {people(apart['n_people'])} differ in a quasi-identifier",
+            f"the rows of {people(apart['n_people'])} differ in a quasi-identifier: {', '.join(differing)}",
             where=table.name,
             hint="All rows of a person must be in one group; give them the same quasi-identifiers first.",
         )

@@ -31,18 +31,25 @@ SENSITIVE = tuple(
         r"diagnos|disease|illness|condition|symptom|(?<![a-z])icd|(?<![a-z])hiv|pregnan|genetic|krank|maladie"
         r"|enfermedad|病|診断",
         r"medic|drug|health|disab|behinder|handicap|(?<![a-z])sick|treatment|therap|procedure|surgery|blood|smok"
-        r"|alcohol|addict",
+        r"|alcohol|addict|absen(t|ce)|abwesen|fehl(zeit|tag|gr[uü]nd)",
         r"religio|politic|party|orientation|sexual|crime|offen[cs]e|convict|(?<![a-z])union|gewerkschaft|syndica",
         r"salary|income|wage|earning|bonus|debt|credit|loan|gehalt|einkommen|lohn|salaire|revenu|salario|ingresos"
         r"|給与|年収",
         r"rating|performance|score|result|occupation",
     )
 )
+# why a column is dropped that may number people
+NUMBERS = (
+    "its name and its many values",
+    "by its name it numbers somebody or something",
+    "more than a tenth as many values as rows",
+)
 HARMS = 3  # those before this place are never taken for what a stranger knows
 _NUMBER_OF = r"[\W_]*(id|no|nr|num|number|key|code|nummer)"
 _WHOSE = (
     r"(person|patient|people|employee|staff|member|customer|client|subject|student|pupil|respondent|participant"
-    r"|applicant|citizen|resident|user|insured|mitarbeiter|kunde|kunden|versicherte)"
+    r"|applicant|citizen|resident|user|insured|personal|mitarbeiter|besch[aä]ftigten?|kunden?|patienten"
+    r"|versicherten?)"
 )
 PERSON = re.compile(rf"(?<![a-z]){_WHOSE}{_NUMBER_OF}(?![a-z])", re.IGNORECASE)
 IDENTIFYING = re.compile(
@@ -66,6 +73,10 @@ AGE = re.compile(
     r"|年齢|年龄|生年|出生",
     re.IGNORECASE,
 )
+REMARKS = re.compile(
+    r"remark|comment|(?<![a-z])notes?(?![a-z])|bemerk|anmerk|notiz|freitext|free[\W_]?text|observaci",
+    re.IGNORECASE,
+)
 WEIGHT = re.compile(
     r"(survey|sampl\w*|person|final|design|household|replicate|stat\w*)[\W_]?(weight|wt|wgt)|fnlwgt|pweight",
     re.IGNORECASE,
@@ -73,6 +84,7 @@ WEIGHT = re.compile(
 WRITTEN = re.compile(r"timestamp|(?<![a-z])(created|updated|inserted|modified)|row[\W_]?n", re.IGNORECASE)
 # limits for a guess; the first one that is well above the share of the most common value is proposed
 GUESSES = ("0.5", "0.6", "0.7", "0.8", "0.9", "0.95")
+GUESSED = "only a guess: the last column with several values"
 METHOD = "{minimise: loss, max_suppressed: 0.02, time_limit: 60}"
 
 
@@ -102,6 +114,8 @@ def roles(found: Profile, sensitive: Sequence[str] = ()) -> list[Proposed]:
             IDENTIFYING.search(name) is None,
         ),
     )
+    if not people:
+        made = [_perhaps_person(part, found.columns[part.column]) for part in made]
     other = f"direct identifier: {ranked[0]} says already who a row is about" if ranked else ""
     made = [Proposed(part.column, "drop", other) if part.column in ranked[1:] else part for part in made]
     made = [Proposed(part.column, "sensitive", "") if part.column in sensitive else part for part in made]
@@ -135,7 +149,7 @@ def propose(
     problems += [UsageError("two_roles", f'column "{name}" is named more than once') for name in again]
     raise_all(problems)
     made = []
-    for part in roles(found, sensitive):
+    for part in _within_people(found, roles(found, sensitive), named):
         if part.column in quasi:
             part = Proposed(part.column, "quasi", *starting(found.columns[part.column]))
         elif part.column in sensitive:
@@ -164,6 +178,8 @@ def _most_telling(found: Profile, made: list[Proposed], named: Sequence[str]) ->
     codes = {column: Sql(f"q{number}") for number, column in enumerate([*able, *secret], start=1)}
     chosen: list[str] = []
     n_groups = 1
+    repeats = any(part.role == "identifier" and not found.columns[part.column].unique for part in made)
+    counted = "rows" if repeats else "people"
     if able:
         columns = [(column, code) for column, code in codes.items()]
         coded = found.engine.create(render("project/coded.sql", source=found.relation, columns=columns))
@@ -177,7 +193,7 @@ def _most_telling(found: Profile, made: list[Proposed], named: Sequence[str]) ->
         ):
             chosen.append(telling.column)
             n_groups = telling.n_groups
-            crowds = f"{n_groups:,} groups, {telling.n_few:,} people in groups below {FEW_PEOPLE}"
+            crowds = f"{n_groups:,} groups, {telling.n_few:,} {counted} in groups below {FEW_PEOPLE}"
             by = "with those ranked before it" if chosen[1:] else "alone"
             why[telling.column] = f"rank {len(chosen)} by the groups it makes, {by}: {crowds}"
     if named or len(able) <= MOST_CHOSEN:
@@ -205,6 +221,37 @@ def _most_telling(found: Profile, made: list[Proposed], named: Sequence[str]) ->
         if part.column in chosen
         else Proposed(part.column, "drop", why[part.column] or full)
         if part.role == "quasi"
+        else part
+        for part in made
+    ]
+
+
+def _within_people(found: Profile, made: list[Proposed], named: Sequence[str]) -> list[Proposed]:
+    """Drop quasi-identifiers that differ between the rows of one person, who must be in one group.
+
+    The last of them is a better guess for the sensitive column than the last column of all.
+    """
+    person = next((part.column for part in made if part.role == "identifier"), None)
+    if person is None or found.columns[person].unique:
+        return made
+    guessed = [part for part in made if part.reason == GUESSED]
+    differ = []
+    for part in made:
+        if part.column not in named and (part.role == "quasi" or part in guessed):
+            (apart,) = found.engine.fetch(
+                render(
+                    "counted/scattered.sql", source=found.relation, identifier=person, columns=[part.column]
+                )
+            )
+            differ += [part.column] if apart["n_people"] else []
+    secret = differ[-1] if differ and guessed else None
+    return [
+        Proposed(part.column, "sensitive", "only a guess: it differs between the rows of a person")
+        if part.column == secret
+        else Proposed(part.column, "drop", "it differs between the rows of a person")
+        if part.column in differ
+        else Proposed(part.column, "quasi", *starting(found.columns[part.column]))
+        if part in guessed and secret
         else part
         for part in made
     ]
@@ -253,10 +300,10 @@ def _role(column: Column) -> Proposed:
     if REACHES.search(name) and n_values > min(FEW, column.n_rows / 2):
         return Proposed(name, "drop", "direct identifier: a way to reach somebody, or a number of theirs")
     if IDENTIFYING.search(name) and n_values > column.n_rows / 2:
-        return Proposed(name, "identifier" if column.unique else "drop", "its name and its many values")
+        return Proposed(name, "identifier" if column.unique else "drop", NUMBERS[0])
     if IDENTIFYING.search(name) and n_values > FEW and column.kind != "number":
-        return Proposed(name, "drop", "by its name it numbers somebody or something")
-    if column.free_text:
+        return Proposed(name, "drop", NUMBERS[1])
+    if column.free_text or (REMARKS.search(name) and 2 * column.n_phrases > n_values > FEW_PEOPLE):
         return Proposed(name, "drop", "free text, which may name people")
     if sensitive and n_values > max(FEW, column.n_rows / 2):
         return Proposed(name, "drop", "sensitive by its name, but its many values single people out")
@@ -273,10 +320,21 @@ def _role(column: Column) -> Proposed:
     if column.fractions and n_values > column.n_rows / 2:
         return Proposed(name, "drop", "nearly every row has a number of its own")
     if many and not KNOWN.search(name):
-        return Proposed(name, "drop", "more than a tenth as many values as rows")
+        return Proposed(name, "drop", NUMBERS[2])
     known = "somebody may know it" if KNOWN.search(name) else "decide whether somebody may know it"
     why, hierarchy = starting(column)
     return Proposed(name, "quasi", f"{known}; {why}", hierarchy)
+
+
+def _perhaps_person(part: Proposed, column: Column) -> Proposed:
+    """A dropped column that may say whose row it is: without it, a person's rows count as several people."""
+    repeats = column.n_values < column.n_rows and not column.n_nulls
+    if part.reason not in NUMBERS or column.dates or column.fractions or not repeats:
+        return part
+    counts = f"{column.n_values:,} values in {column.n_rows:,} rows"
+    return replace(
+        part, reason=f"{part.reason}; if it says whose row it is, make it the identifier: {counts}"
+    )
 
 
 def _one_sensitive(
@@ -309,10 +367,14 @@ def _one_sensitive(
     several = [part for part in made if part.role == "quasi" and columns[part.column].n_values > 1]
     if len(several) < 2:
         return made
-    guess = Proposed(several[-1].column, "sensitive", "only a guess: the last column with several values")
+    guess = Proposed(several[-1].column, "sensitive", GUESSED)
     return [guess if part is several[-1] else part for part in made]
 
 
+NO_IDENTIFIER = (
+    "    # No identifier is proposed, so every row counts as a person. If somebody may have several rows,",
+    "    # name the column that says whose row it is: identifier: {column: COLUMN}. It is never published.",
+)
 ABOUT_QUASI = (
     "    # What somebody may know about a person and look up. Each is published at one level of its",
     "    # hierarchy, from its values to `*`. A hierarchy file keeps more detail than keep_or_drop:",
@@ -340,6 +402,8 @@ def project_text(file: Path, folder: Path, proposed: Sequence[Proposed], found: 
     ]
     if by_role["identifier"]:
         lines.append("    # The column that says who a row is about. It is never published.")
+    else:
+        lines += NO_IDENTIFIER
     lines += [f"    identifier: {{column: {_yaml(p.column)}}}    # {p.reason}" for p in by_role["identifier"]]
     lines += [
         *ABOUT_QUASI,

@@ -362,3 +362,16 @@ def test_python_is_told_in_words_what_it_gave_in_place_of_what() -> None:
                 with pytest.raises(UsageError) as found:
                     call_of_ps(*arguments)
                 assert found.value.code == code
+
+
+def test_the_hint_of_a_usage_error_names_the_command_that_was_asked() -> None:
+    assert call("attack", "measure").err.endswith("privacy-sql attack measure --help lists what there is.\n")
+    assert call("register", "add", "x").err.endswith("privacy-sql register add --help lists what there is.\n")
+    assert "'--quasi'? privacy-sql check --help" in call("check", "--quas").err
+
+
+@pytest.mark.parametrize("words", [[], ["attack"], ["register"]], ids=["none", "attack", "register"])
+def test_a_command_without_its_verb_shows_the_help_and_one_short_error(words: list[str]) -> None:
+    told = call(*words)
+    assert told.exit == 2 and told.out.startswith("Usage: privacy-sql")
+    assert told.err == f"error: {' '.join(['privacy-sql', *words])} needs a command.\n"

@@ -325,3 +325,54 @@ def test_drop_rest_is_the_same_as_naming_every_other_column(people, tmp_path):
     (place / "privacy.yml").write_text(text.replace("drop: rest", "drop: rests"))
     wrong = run(["run", "--project", str(place)])
     assert wrong.exit == 2 and "list" in wrong.errors[0]["message"]
+
+
+def proposed_for(path: Path) -> dict[str, tuple[str, str]]:
+    with connect() as engine:
+        return {part.column: (part.role, part.reason) for part in propose(engine, path)[0]}
+
+
+@pytest.mark.parametrize("name", ["Personalnummer", "Personal-Nr", "Patientennummer", "Beschäftigten_ID"])
+def test_a_number_of_the_staff_is_the_person_although_it_repeats(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(
+        f"{name},sex,ill\n" + "".join(f"P{n // 2},{'FM'[n % 4 // 2]},{n % 3}\n" for n in range(400))
+    )
+    assert proposed_for(path)[name][0] == "identifier"
+
+
+def test_a_repeating_number_that_may_be_the_person_is_said_to_be_one(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("nr,card,sex,ill\n" + "".join(f"P{n // 2},c{n // 3},F,{n % 3}\n" for n in range(400)))
+    found = proposed_for(path)
+    for column, counts in (("nr", "200 values in 400 rows"), ("card", "134 values in 400 rows")):
+        role, reason = found[column]
+        assert role == "drop" and reason.endswith(
+            f"if it says whose row it is, make it the identifier: {counts}"
+        )
+    assert run(["init", "--from", str(path), str(tmp_path / "p")]).exit == 0
+    assert "every row counts as a person" in (tmp_path / "p" / "privacy.yml").read_text()
+
+
+def test_what_differs_between_the_rows_of_a_person_is_no_quasi_identifier(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "person_id,sex,where,why,part\n"
+        + "".join(f"P{n // 2},{'FM'[n // 2 % 2]},w{n % 4},y{n % 7},{n // 2 % 5}\n" for n in range(400))
+    )
+    found = proposed_for(path)
+    assert found["where"] == ("drop", "it differs between the rows of a person")
+    assert found["why"] == ("sensitive", "only a guess: it differs between the rows of a person")
+    assert found["sex"][0] == found["part"][0] == "quasi"
+    assert "rows in groups below 5" in found["sex"][1] and "people in groups" not in found["sex"][1]
+    assert run(["init", "--from", str(path), str(tmp_path / "p")]).exit == 0
+    assert run(["search", "--project", str(tmp_path / "p")]).exit == 0
+
+
+def test_remarks_stay_out_also_when_many_people_have_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "sex,Bemerkung,ill\n"
+        + "".join(f"F,Gespräch mit Person {n % 30} geführt,{n % 3}\n" for n in range(900))
+    )
+    assert proposed_for(path)["Bemerkung"] == ("drop", "free text, which may name people")
