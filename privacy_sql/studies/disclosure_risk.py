@@ -17,10 +17,11 @@ from privacy_sql.criteria.ck_safety import ranked
 from privacy_sql.engines import Engine
 from privacy_sql.errors import Undecided, UsageError, people, raise_all
 from privacy_sql.kernels.worst_case.known_facts import DOUBT, Chance, KnownFacts
-from privacy_sql.kernels.worst_case.world_count import WORK_LIMIT, Contradiction
+from privacy_sql.kernels.worst_case.printed_worlds import PrintedFacts
+from privacy_sql.kernels.worst_case.world_count import WORK_LIMIT, Contradiction, TooMuchWork
 from privacy_sql.kernels.worst_case.world_sample import SAMPLES, NothingAgreed
 from privacy_sql.kernels.worst_case.worlds import Atom, Clause, Fact, Group
-from privacy_sql.query.template import Sql, render
+from privacy_sql.query.template import Sql, names, render
 from privacy_sql.studies import facts as written
 from privacy_sql.studies import groups_of
 from privacy_sql.verdict import Witness, exact_text, finite, shown
@@ -85,8 +86,9 @@ def disclosure_risk(
 
     martin2007, Def. 5. A fact with a weight ("0.8: Tom not Cancer") is one that somebody believes: worlds in
     which it holds count 0.8, the others 0.2, independently of the other facts. People may have one value, a
-    set or a multiset. The result is exact if counting the tables that agree takes at most `work_limit` steps,
-    and otherwise an estimate.
+    set or a multiset; of these the release also prints how many people of a group have no value, which is
+    counted too. The result is exact if counting the tables that agree takes at most `work_limit` steps.
+    Otherwise it is an estimate or, where people may have several values, an error.
 
     >>> import pandas as pd
     >>> import privacy_sql as ps
@@ -110,6 +112,8 @@ def risk_of_groups(
     """The same for groups that have been counted."""
     question = [written.parse_atom(atom)] if atom is not None else []
     asked = _Question.of(grouping, written.parse_facts(facts), question)
+    if asked.kind != "one":
+        return _printed(asked, work_limit)
     known = KnownFacts(asked.groups, (), asked.kind, work_limit=work_limit, weighted=asked.facts)
     generator = np.random.default_rng() if random is None else random
     try:
@@ -117,15 +121,11 @@ def risk_of_groups(
             return asked.answer(known.chances(asked.question, generator)[0], asked.question[0])
         # the likelier of the worst atom the facts touch and the most common value of any other group
         found = known.worst(generator)
-        elsewhere = asked.counts.best(without=set(asked.groups), kind=asked.kind)
+        elsewhere = asked.counts.best(without=set(asked.groups))
         if found is None or elsewhere is None:
             found = found or elsewhere
             if found is None:
-                raise UsageError(
-                    "no_value",
-                    "nobody has a sensitive value",
-                    hint="Check the sensitive column; there is nothing to disclose.",
-                )
+                raise _nobody()
             return asked.answer(*found)
         likelier = found if found[0].value >= elsewhere[0].value else elsewhere
         return asked.answer(found[0].or_larger(elsewhere[0]), likelier[1])
@@ -137,12 +137,58 @@ def risk_of_groups(
             hint="They may contradict the release; ask about fewer facts at once.",
         ) from None
     except Contradiction:
-        raise UsageError(
-            "contradiction",
-            "the facts contradict the release: no table agrees with both",
+        raise _contradiction() from None
+
+
+def _printed(asked: _Question, work_limit: int) -> DisclosureRisk:
+    """The same where people may have several values, and the release prints how many have none."""
+    counts = asked.counts
+    known = PrintedFacts(asked.groups, counts.without, asked.facts, asked.kind, work_limit)
+    try:
+        if asked.question:
+            (atom,) = asked.question
+            return asked.answer(known.chance(atom), atom)
+        found = [best for best in (known.worst(), _elsewhere(asked, known)) if best is not None]
+        if not found:
+            raise _nobody()
+        return asked.answer(*max(found, key=lambda best: best[0].value))
+    except TooMuchWork:
+        raise Undecided(
+            "undecided",
+            "people may have several values, and counting every way in which they may have them takes more"
+            f" than {work_limit:,} steps; no smaller number is shown, as it could be too low",
             where="facts",
-            hint="At least one of them is not true.",
+            hint="Ask about one guess (--atom), with fewer facts, or about a release with smaller groups.",
         ) from None
+    except Contradiction:
+        raise _contradiction() from None
+
+
+def _elsewhere(asked: _Question, known: PrintedFacts) -> tuple[Chance, Atom] | None:
+    """The likeliest atom where no fact helps; groups that are alike are asked about once."""
+    counts, alike = asked.counts, dict[tuple[Any, ...], tuple[Chance, Atom]]()
+    if asked.kind == "set":
+        return counts.best(without=set(asked.groups))  # anybody is as likely as anybody to be a holder
+    for g in dict.fromkeys(counts.g.tolist()):
+        group, without = counts.group(g), counts.without[g]
+        shape = group.people, without, *sorted(group.counts.values())
+        for value, n in group.counts.items():
+            if g not in asked.groups and (*shape, "of", n) not in alike:
+                atom = Atom(g, 0, value)
+                alone = PrintedFacts({g: group}, {g: without}, (), asked.kind, known.steps_left)
+                alike[(*shape, "of", n)] = alone.chance(atom), atom._replace(person=-1)
+                known.steps_left = alone.steps_left
+    return max(alike.values(), key=lambda best: best[0].value, default=None)
+
+
+def _nobody() -> UsageError:
+    hint = "Check the sensitive column; there is nothing to disclose."
+    return UsageError("no_value", "nobody has a sensitive value", hint=hint)
+
+
+def _contradiction() -> UsageError:
+    told = "the facts contradict the release: no table agrees with both"
+    return UsageError("contradiction", told, where="facts", hint="At least one of them is not true.")
 
 
 @dataclass(frozen=True)
@@ -167,18 +213,18 @@ class _Question:
                 where=table.name,
                 hint="Name them with --identifier and --sensitive.",
             )
-        names = _Names.of(grouping, facts, question)
+        named = _Names.of(grouping, facts, question)
         numbered = tuple(
             Fact(
                 tuple(
-                    Clause(tuple(map(names.atom, clause.if_all)), tuple(map(names.atom, clause.then_any)))
+                    Clause(tuple(map(named.atom, clause.if_all)), tuple(map(named.atom, clause.then_any)))
                     for clause in fact.clauses
                 ),
                 fact.weight,
             )
             for fact in facts
         )
-        return cls(grouping, _Counts.of(grouping), names, numbered, tuple(map(names.atom, question)))
+        return cls(grouping, _Counts.of(grouping), named, numbered, tuple(map(named.atom, question)))
 
     @property
     def kind(self) -> PerPerson:
@@ -217,34 +263,40 @@ class _Counts:
     n_people: Ints
     s: Ints
     n_rows: Ints
+    without: Mapping[int, int]  # if people may have several values: how many of a group have none
 
     @classmethod
     def of(cls, grouping: Grouping) -> _Counts:
         query = render("criteria/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
         found = grouping.base.engine.arrays(query)
         order = np.argsort(found["g"], kind="stable")
-        return cls(*(np.asarray(found[name], np.int64)[order] for name in ("g", "n_people", "s", "n_rows")))
+        g, n_people, s, n_rows = (
+            np.asarray(found[name], np.int64)[order] for name in ("g", "n_people", "s", "n_rows")
+        )
+        without: dict[int, int] = {}
+        if grouping.base.table.values_per_person != "one":
+            listed = render("counted/listed.sql", relation=grouping.holders, columns=names(["g", "n_rows"]))
+            held = {row["g"]: row["n_rows"] for row in grouping.base.engine.fetch(listed)}
+            sizes = zip(g.tolist(), n_people.tolist(), strict=True)
+            without = {group: size - held.get(group, 0) for group, size in sizes}
+        return cls(g, n_people, s, n_rows, without)
 
     def group(self, g: int) -> Group:
         rows = slice(*np.searchsorted(self.g, [g, g + 1]).tolist())
         held = dict(zip(self.s[rows].tolist(), self.n_rows[rows].tolist(), strict=True))
         return Group(int(self.n_people[rows][0]), {value: n for value, n in held.items() if n})
 
-    def best(self, without: set[int], kind: str) -> tuple[Chance, Atom] | None:
+    def best(self, without: set[int]) -> tuple[Chance, Atom] | None:
         """The likeliest atom where no fact helps: all people of a group have the same probability."""
         rows = np.flatnonzero(~np.isin(self.g, list(without)) & (self.n_rows > 0))
         if not len(rows):
             return None
         people, held = self.n_people[rows], self.n_rows[rows]
-        rough = held / people if kind != "multiset" else -(((people - 1) / people) ** held)
+        rough = held / people
         near = rows[rough >= rough.max() - abs(rough.max()) * 1e-9]
         pairs = {(int(self.n_people[row]), int(self.n_rows[row])): int(row) for row in near[::-1]}
         # the probability that one person of a group has a value, before any fact
-        chances = (
-            (Fraction(n, people) if kind != "multiset" else 1 - Fraction(people - 1, people) ** n, -row)
-            for (people, n), row in pairs.items()
-        )
-        best, row = max(chances)
+        best, row = max((Fraction(n, people), -row) for (people, n), row in pairs.items())
         return Chance(best, best, best), Atom(int(self.g[-row]), -1, int(self.s[-row]))
 
 

@@ -18,9 +18,9 @@ from privacy_sql.studies.disclosure_risk import label, risk_of_groups
 from privacy_sql.verdict import Verdict, Witness
 
 NOBODY = -1  # a code that no value has
-UNSAYABLE = (
-    "the published rows also show how many people of a group have no value, and no fact about people by name"
-    " says that"
+SEVERAL = (
+    "where people may have several values, the worst case counts what is known about them and names nobody;"
+    " `facts` answers for lines that you write"
 )
 TOO_FEW = "too few people of a group have an identifier of their own"
 
@@ -83,8 +83,9 @@ def replay(grouping: Grouping, verdict: Verdict) -> Replay | None:
     if not grouping.base.table.identifier or grouping.base.sides:
         return None
     if grouping.base.table.values_per_person != "one":
-        # a line of `facts` is about somebody by name; who has no value is anybody of the group
-        raise _refusal(UNSAYABLE)
+        raise _refusal(
+            SEVERAL
+        )  # which values are ruled out is not kept, and somebody must lack them in truth
     target = witness.private["g"]
     code = witness.private.get("value_code")
     if code is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
@@ -44,8 +45,11 @@ def chance(
     atom: tuple[int, int, int],
     kind: str,
     weighted: Sequence[tuple[Sequence[Fact], Fraction]] = (),
+    without: Mapping[int, int] | None = None,
 ) -> Fraction | None:
     """P(atom | facts); None when no world agrees with the facts.
+
+    Where lines without a value are printed, exactly `without` people of each group have none.
 
     A world counts p times for each weighted fact (all of some facts, p) that holds in it, 1 - p times for
     each that does not.
@@ -63,6 +67,9 @@ def chance(
 
     total = found = Fraction(0)
     for world in worlds(groups, kind):
+        nothing = Counter(place[0] for place, values in world.items() if not values)
+        if without is not None and any(nothing[g] != n for g, n in without.items()):
+            continue
         weight = Fraction(all_hold(world, facts))
         for some, p in weighted:
             weight *= p if all_hold(world, some) else 1 - p

@@ -140,4 +140,4 @@ def test_of_people_with_several_values_the_source_names_the_worst_case_and_the_p
     have = [who for who, ills in group.items() if value[1] in ills]
     who = re.findall(r"P\d+", named.split("Who has that value there:")[1].split("(")[0])
     assert len(who) == min(5, len(have)) and set(who) <= set(have)
-    assert "no fact about people by name says that" in named
+    assert "`facts` answers for lines that you write" in named

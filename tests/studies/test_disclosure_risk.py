@@ -135,7 +135,63 @@ def _by_oracle(group: dict[str, str], rows: Any, facts: Any, atom: Any, kind: st
     def placed(a: tuple[str, str]) -> Any:
         return (group[a[0]], members[group[a[0]]].index(a[0]), a[1])
 
-    return oracle.chance(groups, [([placed(a)], [placed(b)]) for a, b in facts], placed(atom), kind)
+    having = {person for person, _, s in rows if s is not None}
+    without = {key: len(set(members[key]) - having) for key in members}
+    implied = [([placed(a)], [placed(b)]) for a, b in facts]
+    return oracle.chance(groups, implied, placed(atom), kind, without=None if kind == "one" else without)
+
+
+@pytest.mark.parametrize("kind", ["set", "multiset"])
+def test_who_has_none_of_the_other_values_has_the_last_where_no_line_is_empty(engine: Any, kind: str) -> None:
+    rows = pd.DataFrame({"id": list("abc"), "g": list("111"), "s": list("xyz")})
+    table = ps.Table(rows, ["g"], "s", identifier="id", values_per_person=kind)
+    # three people, three values, nobody without one: each has one, as a reader of the three lines sees
+    assert risk(engine, [], "a is x", table).value == Fraction(1, 3)
+    assert risk(engine, ["a not y"], "a is x", table).value == Fraction(1, 2)
+    assert risk(engine, ["a not y", "a not z"], "a is x", table).value == 1
+    assert risk(engine, ["a not y", "a not z"], None, table).value == 1
+    with pytest.raises(PrivacySqlError, match="contradict"):
+        risk(engine, ["a is x", "a is y"], "b is z", table)
+    # one line says that somebody has no value
+    rows = pd.DataFrame({"id": list("abcd"), "g": list("1111"), "s": ["x", "y", "z", None]})
+    table = ps.Table(rows, ["g"], "s", identifier="id", values_per_person=kind)
+    assert risk(engine, ["a not y", "a not z"], "a is x", table).value == Fraction(1, 2)
+
+
+@pytest.mark.parametrize("kind", ["set", "multiset"])
+def test_several_values_that_are_too_many_to_count_have_no_number(engine: Any, kind: str) -> None:
+    rows = pd.DataFrame({"id": [f"p{i}" for i in range(30)], "s": [f"v{i % 7}" for i in range(30)]})
+    table = ps.Table(rows, [], "s", identifier="id", values_per_person=kind)
+    with pytest.raises(PrivacySqlError, match="several values") as raised:
+        ps.disclosure_risk(engine, table, ["p1 is v1 -> p0 is v0"], "p0 is v0", work_limit=10)
+    assert raised.value.exit == 5 and "--atom" in str(raised.value.hint)
+
+
+@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), kind=st.sampled_from(["set", "multiset"]))
+def test_the_likeliest_guess_about_people_with_several_values_is_the_largest_of_all(
+    engine: Any, data: st.DataObject, kind: str
+) -> None:
+    group = {f"p{i}": data.draw(st.sampled_from("ab")) for i in range(4)}
+    rows: list[Any] = []
+    for person, key in group.items():
+        values = data.draw(st.lists(st.sampled_from("xyz"), max_size=2, unique=kind == "set"))
+        rows += [(person, key, value) for value in values or [None]]
+    known = sorted({s for _, _, s in rows if s})
+    if not known:
+        return
+    table = ps.Table(
+        pd.DataFrame(rows, columns=["id", "g", "s"], dtype=object),
+        ["g"],
+        "s",
+        identifier="id",
+        values_per_person=kind,
+    )
+    person, value = data.draw(st.sampled_from(sorted(group))), data.draw(st.sampled_from(known))
+    facts = [((person, value), (person, value))] if data.draw(st.booleans()) else []  # says nothing
+    lines = [f"{person} is {value} -> {person} is {value}"] * len(facts)
+    every = [_by_oracle(group, rows, facts, (p, v), kind) for p in group for v in known]
+    assert risk(engine, lines, None, table).value == max(chance for chance in every if chance is not None)
 
 
 def test_facts_that_contradict_the_release_are_an_error(engine: Any) -> None:

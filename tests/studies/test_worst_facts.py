@@ -139,11 +139,10 @@ def printed(kind: str, rows: Sequence[tuple[str, str, str | None]]) -> list[dict
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("without", [0, 1])
-def test_no_facts_by_name_say_what_rows_of_people_with_several_values_show(kind: str, without: int) -> None:
-    """Why there is no file: a line is about people by name, and that so many have no value is about nobody.
-
-    The lines that say what the worst case says give a smaller probability than the rows with them.
-    """
+def test_facts_find_the_worst_case_of_people_with_several_values_when_somebody_writes_it(
+    kind: str, without: int
+) -> None:
+    """Lines without a value count beside the facts; there is no file, as the worst case names nobody."""
     rows = [("A", "f", "flu"), ("B", "f", "gout"), ("C", "f", "mumps"), *[("D", "f", None)] * without]
     frame = pd.DataFrame(rows, columns=["who", "sex", "ill"])
     table = ps.Table(frame, ["sex"], "ill", identifier="who", values_per_person=kind)
@@ -154,6 +153,6 @@ def test_no_facts_by_name_say_what_rows_of_people_with_several_values_show(kind:
         release = ps.publish(engine, table, [ps.PrivacySkyline(points=[[2, 0, 0, "1"]])], ps.Generalise())
         (verdict,) = release.verdicts.values()
         assert verdict.value == truth
-        assert ps.disclosure_risk(engine, table, lines, '"A" is "flu"').value < truth
-        with pytest.raises(UsageError, match="how many people of a group have no value"):
+        assert ps.disclosure_risk(engine, table, lines, '"A" is "flu"').value == truth
+        with pytest.raises(UsageError, match="names nobody"):
             worst_facts.replay(release.groups, verdict)

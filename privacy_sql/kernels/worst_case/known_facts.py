@@ -86,7 +86,7 @@ class KnownFacts:
 
     def worst(self, random: np.random.Generator | None = None) -> tuple[Chance, Atom] | None:
         """The likeliest atom in the groups that the facts mention; None when nobody there has a value."""
-        atoms = list(dict.fromkeys(self._candidates()))
+        atoms = list(dict.fromkeys(candidates(self.groups, self._mentioned())))
         chances = self.chances(atoms, random)
         if not atoms:
             return None
@@ -127,16 +127,17 @@ class KnownFacts:
         for atom in atoms:
             yield atom._replace(value=spoken.get(atom.group, atom.value))
 
-    def _candidates(self) -> Iterator[Atom]:
-        """Everybody the facts mention and one more person of each of their groups, with every value there."""
-        people: dict[int, dict[int, None]] = {}
-        for atom in self._mentioned():
-            people.setdefault(atom.group, {})[atom.person] = None
-        for group, named in people.items():
-            persons: Iterable[int] = named
-            if len(named) < self.groups[group].people:
-                persons = [*named, max(named) + 1]
-            for person in persons:
-                for value, count in self.groups[group].counts.items():
-                    if count:
-                        yield Atom(group, person, value)
+
+def candidates(groups: Mapping[int, Group], mentioned: Iterable[Atom]) -> Iterator[Atom]:
+    """Everybody the facts mention and one more person of each of their groups, with every value there."""
+    people: dict[int, dict[int, None]] = {}
+    for atom in mentioned:
+        people.setdefault(atom.group, {})[atom.person] = None
+    for group, named in people.items():
+        persons: Iterable[int] = named
+        if len(named) < groups[group].people:
+            persons = [*named, max(named) + 1]
+        for person in persons:
+            for value, count in groups[group].counts.items():
+                if count:
+                    yield Atom(group, person, value)
