@@ -149,15 +149,14 @@ def test_what_cannot_be_asked_is_refused(known: Any, secret: str, more: Any, mes
         ps.measure(engine, rows, rows, known, secret, **{"control": rows, **more})
 
 
-def _apart(ours: tuple[Any, ...], theirs: tuple[Any, ...], spans: list[Any]) -> int:
-    """Gower's distance in billionths of a column: ranges for numbers, equality for labels."""
-    total = 0
+def _apart(ours: tuple[Any, ...], theirs: tuple[Any, ...], spans: list[Any]) -> Fraction:
+    """Gower's distance, exactly: a part of the range for numbers, equality for labels."""
+    total = Fraction(0)
     for one, other, span in zip(ours, theirs, spans, strict=False):
         if span is None or one is None or other is None:
-            total += 0 if one == other else 10**9
+            total += 0 if one == other else 1
         elif span[1] > span[0]:
-            one, other = (int((Fraction(x) - span[0]) / (span[1] - span[0]) * 10**9) for x in (one, other))
-            total += abs(one - other)
+            total += abs(Fraction(one) - Fraction(other)) / (span[1] - span[0])
     return total
 
 
@@ -205,6 +204,20 @@ def test_guesses_from_the_nearest_rows_are_those_of_the_definition(engine: Any, 
     of_others = _right_by_nearest(others, shown, spans)
     full = ps.measure(engine, *files, nearest=2000, seed=seed).nearest_control
     assert full is not None and full.right == sum(of_others)
+
+
+@pytest.mark.parametrize(
+    ("rows", "asked"),
+    [
+        (("-3", "5", "10"), "1"),  # thirteenths of the range have no end in decimals
+        (("0", "0.0000000000000000002", "7"), "0.0000000000000000001"),  # a unit too small for whole numbers
+    ],
+)
+def test_rows_at_the_same_distance_share_the_guess(engine: Any, rows: Any, asked: str) -> None:
+    near, as_near, far = rows
+    shown = _frame([(near, "", "x"), (as_near, "", "y"), (far, "", "z")])
+    found = ps.measure(engine, _frame([(asked, "", "x"), (asked, "", "y")]), shown, ["a"], "s", nearest=2)
+    assert found.nearest is not None and found.nearest.right == 1
 
 
 def test_a_sample_is_drawn_evenly_and_each_person_once(engine: Any) -> None:
