@@ -178,8 +178,9 @@ def _baseline(run: Record, k: int) -> Record:
         people_above = {sure: n and None for sure, n in found["people_above"].items() if sure in SURE}
         unknown = {"alone": None, "smallest": None, "right_in_all": None}
         told = {"worst_guess": found["worst_guess"], "certain": found["certain"] and None}
-        # the sentence that calls limits weak says whether there are any such groups
-        alike = {"few_alike": found["smallest"] < max(2, crowds.get("k", k))}
+        # the sentence that calls limits weak says whether there are any such groups; with a bound of three it
+        # would tell that the smallest has two people, where nobody is certain and so nobody alone
+        alike = {"few_alike": found["smallest"] < hidden_below(max(k, crowds.get("k", k)))}
         return {**told, **unknown, **alike, "people_above": people_above}
 
     def hides(which: str) -> bool:
