@@ -368,15 +368,14 @@ def count(engine: Engine, table: Table, *, several: bool = False, frozen: bool =
         # relations made from the counts are dropped when nobody holds them, however often this is called
         return replace(found.beside(), sides=tuple(side.beside() for side in found.sides))
     report(f"counting {table.name}", 0, 1)
-    engine = engine.session(files(table))
-    stamps = {path: stamp(path) for path in files(table)}
-    source, columns = opened(engine, table)
-    population = table.population
+    rows = start(engine, table)
     if frozen:
-        source = source if is_file(table.source) else _copied(engine, source)
+        source, population = rows.source, rows.population
+        source = source if is_file(table.source) else _copied(rows.engine, source)
         if population is not None and not is_file(population):
-            population = _copied(engine, engine.source(population))
-    made = _several(Opened(engine, source, columns, stamps, population), table, several)
+            population = _copied(rows.engine, rows.engine.source(population))
+        rows = replace(rows, source=source, population=population)
+    made = count_opened(rows, table, several=several)
     report(f"counting {table.name}", 1, 1)
     return made
 
@@ -421,7 +420,15 @@ class Opened:
     population: Any = field(default=None, repr=False)
 
 
-def _several(found: Opened, table: Table, several: bool) -> Base:
+def start(engine: Engine, table: Table) -> Opened:
+    """Open the source of a table in a session of its engine."""
+    engine = engine.session(files(table))
+    stamps = {path: stamp(path) for path in files(table)}
+    return Opened(engine, *opened(engine, table), stamps, table.population)
+
+
+def count_opened(found: Opened, table: Table, *, several: bool = False) -> Base:
+    """Count a table whose source is open."""
     if len(table.sensitives) < 2:
         return _counted(found, table)
     if not several:
@@ -438,7 +445,7 @@ def _several(found: Opened, table: Table, several: bool) -> Base:
     return replace(
         _counted(found, first),
         sides=tuple(_counted(found, other) for other in others),
-        dropping=lambda column: _several(found, table.dropping(column), several=True),
+        dropping=lambda column: count_opened(found, table.dropping(column), several=True),
     )
 
 

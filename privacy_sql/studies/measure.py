@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from privacy_sql.counted.base import count, no_rows
+from privacy_sql.counted.base import Opened, count_opened, no_rows, start
 from privacy_sql.engines import Engine, Source
 from privacy_sql.errors import UsageError, did_you_mean
 from privacy_sql.hierarchies import AsIs, Hierarchy
@@ -27,6 +27,7 @@ from privacy_sql.manifest import SUFFIX
 from privacy_sql.query.template import names, render
 from privacy_sql.studies import _nearest
 from privacy_sql.studies._nearest import People
+from privacy_sql.studies._packed import Column, packed
 from privacy_sql.studies._proportions import Excess as Excess
 from privacy_sql.studies._proportions import clopper_pearson, excess
 from privacy_sql.table import Table
@@ -139,11 +140,13 @@ def measure(
     shown = _read(engine, place, list(shown_as.values()), secret, {}, codes, "the release")
     kinds = {column: _level_of(published, column) for column in known}
     asked = _read(engine, source, known, secret, kinds, codes, "the source")
-    right, fitted = _guessed(asked, shown)
+    everything = range(len(known))
+    keys = _keys(asked, shown, everything)
+    right, fitted = _guessed(asked, shown, keys)
     found = beyond = other = None
     if control is not None:
         other = _read(engine, control, known, secret, kinds, codes, "the control")
-        by_chance, _ = _guessed(other, shown)
+        by_chance, _ = _guessed(other, shown, _keys(other, shown, everything))
         found = Control(other.people, by_chance, *clopper_pearson(by_chance, other.people, level))
         beyond = excess((right, asked.people), (by_chance, other.people), level, counted=True)
     near = near_control = near_beyond = None
@@ -154,18 +157,20 @@ def measure(
             near_control = _by_nearest(columns, other, shown, nearest, seed, level)
             both = (near.right, near.asked), (near_control.right, near_control.asked)
             near_beyond = excess(*both, level, counted=near.asked == asked.people)
-    everything = range(len(known))
     sets = [members for size in range(1, most + 1) for members in combinations(everything, size)]
     return Measured(
         people=asked.people,
         fitted=fitted,
         right=right,
         baseline=Fraction(int(np.bincount(asked.secret, weights=asked.n).max()), asked.people),
-        singled_out=_singled(asked, shown, everything),
-        subsets={tuple(known[n] for n in members): _singled(asked, shown, members) for members in sets},
+        singled_out=_singled(asked, shown, keys),
+        subsets={
+            tuple(known[n] for n in members): _singled(asked, shown, _keys(asked, shown, members))
+            for members in sets
+        },
         linked=None
         if linked is None
-        else _linked(asked, shown, [[known.index(c) for c in s] for s in linked]),
+        else _linked(asked, shown, [[known.index(c) for c in s] for s in linked], keys),
         control=found,
         excess=beyond,
         nearest=near,
@@ -248,25 +253,38 @@ def _read(
         table = Table(
             given.source, list(known), secret, count=given.count, where=given.where, name=given.name
         )
-    base = count(engine, table)
+    rows = start(engine, table)
+    whole = None if table.count else packed(rows, [*known, secret])
+    found, n = whole or _in_codes(rows, table)
+    if not len(n):
+        raise no_rows(table)
+    shared = []
+    for column, its, of in zip([*known, secret], found, codes, strict=True):
+        kind, level = kinds.get(column, (AsIs(), 0))
+        labels = [kind.label(value, level) for value in its.values] if kind.height else its.values
+        numbers = [of.of(None if label is None else text_of(label)) for label in labels]
+        shared.append(np.array(numbers, np.int64)[its.of_place][its.place])
+    return People(np.array(shared[:-1]).T, shared[-1], n)
+
+
+def _in_codes(rows: Opened, table: Table) -> tuple[list[Column], Ints]:
+    """The combinations of the columns of a table, whatever their types, and how many people have each."""
+    base = count_opened(rows, table)
     if not base.holds_rows:
         raise no_rows(table)
-    columns = [*base.aliases.values(), "s", "n_rows"]
-    listed = render("counted/listed.sql", relation=base.relation, columns=names(columns))
-    found = base.engine.arrays(listed)
-    shared = []
-    for column, alias, of in zip([*known, secret], columns, codes, strict=False):
-        kind, level = kinds.get(column, (AsIs(), 0))
-        query = render(
+    columns = [*base.aliases.values(), "s"]
+    listed = render("counted/listed.sql", relation=base.relation, columns=names([*columns, "n_rows"]))
+    counts = base.engine.arrays(listed)
+    found = []
+    for alias in columns:
+        shown = render(
             "counted/listed.sql", relation=base.dictionaries[alias], columns=names(["code", "value"])
         )
-        values = {row["code"]: row["value"] for row in base.engine.fetch(query)}
-        lookup = np.zeros(max(values) + 1, np.int64)
-        for code, value in values.items():
-            label = kind.label(value, level) if kind.height else value
-            lookup[code] = of.of(None if label is None else text_of(label))
-        shared.append(lookup[found[alias].astype(np.int64)])
-    return People(np.array(shared[:-1]).T, shared[-1], found["n_rows"].astype(np.int64))
+        values = {row["code"]: row["value"] for row in base.engine.fetch(shown)}
+        place = np.zeros(max(values) + 1, np.int64)
+        place[[*values]] = np.arange(len(values))
+        found.append(Column([*values.values()], place, np.asarray(counts[alias], np.int64)))
+    return found, np.asarray(counts["n_rows"], np.int64)
 
 
 # -- what is counted -----------------------------------------------------------------------------------------
@@ -274,9 +292,10 @@ def _read(
 
 def _keys(asked: People, shown: People, members: Sequence[int]) -> tuple[Ints, Ints]:
     """One number for each combination of some columns, the same in both files."""
-    keys = np.zeros(len(asked.n), np.int64), np.zeros(len(shown.n), np.int64)
-    for member in members:
-        keys = _with(keys, (asked.known[:, member], shown.known[:, member]))
+    first, *others = ((asked.known[:, member], shown.known[:, member]) for member in members)
+    keys = first
+    for column in others:
+        keys = _with(keys, column)
     return keys
 
 
@@ -295,48 +314,53 @@ def _without_gaps(keys: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
     return both[: len(keys[0])], both[len(keys[0]) :]
 
 
-def _people_by(key: Ints, n: Ints, size: int) -> Ints:
-    return np.bincount(key, weights=n, minlength=size).astype(np.int64)
+def _one_of(key: Ints, n: Ints, size: int) -> npt.NDArray[np.bool_]:
+    """Which combinations have exactly one person, or one row."""
+    return np.asarray(np.bincount(key, weights=n, minlength=size) == 1)
 
 
-def _singled(asked: People, shown: People, members: Sequence[int]) -> Singled:
+def _size(keys: tuple[Ints, Ints]) -> int:
+    return max(int(part.max()) for part in keys) + 1
+
+
+def _singled(asked: People, shown: People, keys: tuple[Ints, Ints]) -> Singled:
     """Combinations with one row in the release, and how many of those have one person in the source."""
-    ours, theirs = _keys(asked, shown, members)
-    size = int(max(ours.max(), theirs.max())) + 1
-    alone = _people_by(theirs, shown.n, size) == 1
-    return Singled(int((alone & (_people_by(ours, asked.n, size) == 1)).sum()), int(alone.sum()))
+    size = _size(keys)
+    alone = _one_of(keys[1], shown.n, size)
+    return Singled(int((alone & _one_of(keys[0], asked.n, size)).sum()), int(alone.sum()))
 
 
-def _linked(asked: People, shown: People, halves: Sequence[Sequence[int]]) -> int:
+def _linked(asked: People, shown: People, halves: Sequence[Sequence[int]], keys: tuple[Ints, Ints]) -> int:
     """People alone on both halves for whom exactly one row fits both."""
-    found = np.ones(len(asked.n), np.bool_)
+    ours, theirs = keys
+    found = _one_of(theirs, shown.n, _size(keys))[ours]
     for half in halves:
-        ours, _ = _keys(asked, shown, half)
-        found &= _people_by(ours, asked.n, int(ours.max()) + 1)[ours] == 1
-    ours, theirs = _keys(asked, shown, range(asked.known.shape[1]))
-    rows = _people_by(theirs, shown.n, int(max(ours.max(), theirs.max())) + 1)
-    return int((found & (rows[ours] == 1)).sum())
+        own, _ = _keys(asked, shown, half)
+        found &= _one_of(own, asked.n, int(own.max()) + 1)[own]
+    return int(found.sum())
 
 
-def _guessed(asked: People, shown: People) -> tuple[Fraction, int]:
+def _guessed(asked: People, shown: People, keys: tuple[Ints, Ints]) -> tuple[Fraction, int]:
     """The expected number of people guessed right by their most common value, and how many have a row."""
-    everything = range(asked.known.shape[1])
-    ours, theirs = _keys(asked, shown, everything)
-    mine, its = _with((ours, theirs), (asked.secret, shown.secret))
-    size, cells = int(max(ours.max(), theirs.max())) + 1, int(max(mine.max(), its.max())) + 1
-    rows = _people_by(theirs, shown.n, size)
-    held = _people_by(its, shown.n, cells)
-    of = np.zeros(cells, np.int64)
-    of[its] = theirs
+    ours, theirs = keys
+    cells = mine, its = _with(keys, (asked.secret, shown.secret))
+    size, n_cells = _size(keys), _size(cells)
+    # a line of the release for each cell; labels that several values share have several lines in a cell
+    lines = np.arange(len(its))
+    line_of = np.zeros(n_cells, np.int64)
+    line_of[its] = lines
+    own = line_of[its] == lines
+    held = shown.n if own.all() else np.bincount(its, weights=shown.n)[its].astype(np.int64)
     top = np.zeros(size, np.int64)
-    np.maximum.at(top, theirs, held[its])
-    wins = np.zeros(cells, np.bool_)
-    wins[its] = held[its] == top[theirs]
-    ties = np.bincount(of[wins], minlength=size)
+    np.maximum.at(top, theirs, held)
+    best = own & (held == top[theirs])
+    ties = np.bincount(theirs[best], minlength=size)
+    wins = np.zeros(n_cells, np.bool_)
+    wins[its[best]] = True
     hit = wins[mine]
     by_ties = np.bincount(ties[ours[hit]], weights=asked.n[hit]).astype(np.int64)
     right = sum((Fraction(int(n), n_ties) for n_ties, n in enumerate(by_ties) if n), Fraction(0))
-    return right, int(asked.n[rows[ours] > 0].sum())
+    return right, int(asked.n[ties[ours] > 0].sum())
 
 
 def _by_nearest(

@@ -14,6 +14,7 @@ import pytest
 from scipy.stats import beta
 
 import privacy_sql as ps
+from privacy_sql.query.template import Sql, render
 from tests.command_line import call
 from tests.seeds import seeds
 
@@ -69,6 +70,75 @@ def test_the_study_agrees_with_asking_about_everybody(engine: Any, seed: int) ->
         if all([each[c] for each in people].count(person[c]) == 1 for c in (0, 1)):
             linked += sum(row[0] == person[0] and row[1] == person[1] for row in shown) == 1
     assert found.linked == linked
+
+
+# the last column and the secret of these have numbers that no 64 bits hold, or are too far apart to be packed
+NUMBERS = {
+    "small": ([None, -3, 0, 2**31], [1, 2, None], [5, 7, None]),
+    "far apart": ([None, -(2**61), 2**61], [1, 2, None], [5, 7, None]),
+    "ends": ([-(2**63), 2**63 - 1], [1, 2], [5, 7]),
+    "texts beside": ([None, -3, 0], ["1", "01", None], [5, 7, None]),
+    "missing": ([None], [None, 1], [None]),
+}
+
+
+@pytest.mark.parametrize("seed", seeds(10))
+@pytest.mark.parametrize("kind", NUMBERS)
+@pytest.mark.parametrize("shown_as_text", [False, True])
+def test_whole_numbers_are_measured_like_their_texts(
+    engine: Any, seed: int, kind: str, shown_as_text: bool
+) -> None:
+    chance = random.Random(f"{kind} {seed}")
+    people, shown = (
+        [tuple(map(chance.choice, NUMBERS[kind])) for _ in range(chance.randint(1, 12))] for _ in range(2)
+    )
+    texts = [tuple(None if it is None else str(it) for it in row) for row in shown]
+
+    def table(rows: list[tuple[Any, ...]], whole: bool) -> str:
+        kinds = [
+            "bigint" if whole and all(isinstance(it, int | None) for it in of) else "varchar"
+            for of in NUMBERS[kind]
+        ]
+        columns = dict(zip("abs", zip(kinds, zip(*rows, strict=True), strict=True), strict=True))
+        return engine.load({name: (of, list(its)) for name, (of, its) in columns.items()}, "measured")
+
+    found = ps.measure(
+        engine,
+        table(people, True),
+        table(texts if shown_as_text else shown, not shown_as_text),
+        ["a", "b"],
+        "s",
+        most=1,
+        linked=(["a"], ["b"]),
+        nearest=2000,
+    )
+    as_texts = ps.measure(
+        engine,
+        _frame([tuple(None if it is None else str(it) for it in row) for row in people]),
+        _frame(texts),
+        ["a", "b"],
+        "s",
+        most=1,
+        linked=(["a"], ["b"]),
+        nearest=2000,
+    )
+    assert found == as_texts
+    assert found.right == _right(people, shown)
+
+
+def test_rows_outside_the_ends_that_were_read_are_not_packed(engine: Any) -> None:
+    """A row that came after the ends were read has no number of its own, so the rows are counted anew."""
+    columns = [("a", Sql("k1")), ("b", Sql("k2"))]
+    late = [(1, 5), (3, 9), (4, 5), (None, 6), (2, None)]
+    rows, ends = (
+        engine.load({"a": ("bigint", [a for a, _ in of]), "b": ("bigint", [b for _, b in of])}, "rows")
+        for of in (late, late[:2])
+    )
+    ends = engine.create(render("studies/ends.sql", source=ends, columns=columns))
+    given = {"source": rows, "columns": columns, "ends": ends}
+    found = {row["packed"]: row["n_rows"] for row in engine.fetch(render("studies/packed.sql", **given))}
+    # b has the ends 5 and 9, so a width of 6
+    assert found == {1 * 6 + 1: 1, 3 * 6 + 5: 1, None: 1, 0 * 6 + 2: 1, 2 * 6 + 0: 1}
 
 
 @pytest.mark.parametrize(("right", "asked"), [(0, 7), (7, 7), (1, 20), (19, 20), (10, 21), (300, 5000)])
