@@ -70,7 +70,9 @@ def _apart(lines: Ints, lows: Sequence[int], widths: Sequence[int]) -> list[Colu
     found = []
     for low, width in zip(reversed(lows), reversed(widths), strict=True):
         rest = lines // width
-        place = lines - rest * width
+        # in its own memory: new memory costs more than the arithmetic
+        place = rest * width
+        np.subtract(lines, place, out=place)
         if width <= max(LEAST_PLACES, MOST_PLACES * len(place)):
             occurs = np.zeros(width, np.bool_)
             occurs[place] = True

@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from privacy_sql.counted.base import Opened, count_opened, no_rows, start
+from privacy_sql.counted.base import Opened, count_opened, no_rows, refuse_strangers, start
+from privacy_sql.display.progress import report
 from privacy_sql.engines import Engine, Source
 from privacy_sql.errors import UsageError, did_you_mean
 from privacy_sql.hierarchies import AsIs, Hierarchy
@@ -253,11 +254,14 @@ def _read(
         table = Table(
             given.source, list(known), secret, count=given.count, where=given.where, name=given.name
         )
+    refuse_strangers(engine, table)
+    report(f"counting {table.name}", 0, 1)
     rows = start(engine, table)
     whole = None if table.count else packed(rows, [*known, secret])
     found, n = whole or _in_codes(rows, table)
     if not len(n):
         raise no_rows(table)
+    report(f"counting {table.name}", 1, 1)
     shared = []
     for column, its, of in zip([*known, secret], found, codes, strict=True):
         kind, level = kinds.get(column, (AsIs(), 0))
