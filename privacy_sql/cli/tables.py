@@ -92,6 +92,15 @@ def is_named(options: About) -> bool:
     return False
 
 
+def in_groups(options: About) -> None:
+    """Refuse a table without quasi-identifiers: in one group of all people nobody seems to be at risk."""
+    if not options["quasi"] and not options["group"]:
+        hint = "Name what somebody may know about a person, for example --quasi age,sex,zip."
+        raise UsageError(
+            "no_quasi", "no quasi-identifier is named, so everybody would be in one group", hint=hint
+        )
+
+
 def named_table(options: About) -> Table:
     """The table in the options."""
     from privacy_sql.engines._sources import parquet_files
@@ -135,6 +144,7 @@ def each_table(
     ask: Callable[[str, Engine, Table | Release], None],
     *,
     published: bool = True,
+    grouped: bool = True,
 ) -> None:
     """Call a function with the named table, or with the table of each selected release, and its engine.
 
@@ -146,6 +156,8 @@ def each_table(
     if is_named(options):
         table = named_table(options)
         with named_engine(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
+            if grouped:
+                in_groups(options)
             ask(table.name, engine, table)
         return
     read = reading.read(directory)

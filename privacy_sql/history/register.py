@@ -82,6 +82,7 @@ class Register:
         `data` are the files that the description reads. A later version that changes the files of an earlier
         one is refused, because the earlier content stays public and must stay readable.
         """
+        refuse_unnamed(name)
         if not file.is_file():
             raise UsageError("no_such_file", f"{file} does not exist", where=WHERE)
         read = {self._relative(each): manifest.checksum(each) for each in data}
@@ -271,6 +272,13 @@ class Register:
     def _relative(self, file: Path) -> str:
         folder, target = self.path.resolve().parent, file.resolve()
         return target.relative_to(folder).as_posix() if target.is_relative_to(folder) else target.as_posix()
+
+
+def refuse_unnamed(name: str) -> None:
+    """Refuse a name that nobody could write later: what is registered is never removed."""
+    if not name.strip():
+        hint = "Name the release, for example hospital_b."
+        raise UsageError("no_name", "the name of a release is empty", where=WHERE, hint=hint)
 
 
 def _version_name(content: Manifest) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from privacy_sql.counted.profiling import FEW, Column, Profile, profile
 from privacy_sql.engines import Engine
-from privacy_sql.engines._sources import no_file
+from privacy_sql.engines._sources import is_file, no_file
 from privacy_sql.errors import DataError, EngineError, UsageError, nearest_column, number_of, raise_all
 from privacy_sql.project.starting_hierarchy import Spec, starting
 from privacy_sql.query.template import Sql, render
@@ -439,7 +439,9 @@ def project_text(file: Path, folder: Path, proposed: Sequence[Proposed], found: 
         "    require:",
         "      # everybody has the same published values as at least four others",
         "      k_anonymity: {k: 5}",
-        *_bounded([found.columns[part.column] for part in by_role["sensitive"]]),
+        *_bounded(
+            {part.column: _share(found, part.column, by_role["identifier"]) for part in by_role["sensitive"]}
+        ),
         "    # Finds the finest levels that meet the requirements; at most 2 % of the rows are left out.",
         f"    method: {{full_domain: {METHOD}}}",
         "    # Remove the # before `output` to publish.",
@@ -459,13 +461,25 @@ def _dropped(parts: Sequence[Proposed]) -> list[str]:
     return [line for text in told for line in wrap.wrap(text)]
 
 
-def _bounded(sensitive: Sequence[Column]) -> list[str]:
+def _share(found: Profile, column: str, person: Sequence[Proposed]) -> Fraction:
+    """The share of the people who have the most common value; somebody with several rows has several."""
+    counts = found.columns[column]
+    if not person or found.columns[person[0].column].unique:
+        return Fraction(counts.n_top, counts.n_rows)
+    query = render(
+        "project/most_people.sql", source=found.relation, identifier=person[0].column, column=column
+    )
+    (people,) = found.engine.fetch(query)
+    return Fraction(people["n_top"], people["n_people"])
+
+
+def _bounded(shares: Mapping[str, Fraction]) -> list[str]:
     """A requirement that limits the best guess, which cannot be below a value's share of all people."""
-    if not sensitive:
+    if not shares:
         return []
-    commonest = max(Fraction(column.n_top, column.n_rows) for column in sensitive)
+    commonest = max(shares.values())
     most = next((share for share in GUESSES if commonest <= Fraction(share) * Fraction(9, 10)), None)
-    names = " or ".join(column.name for column in sensitive)
+    names = " or ".join(shares)
     if most is None:
         return [f"      # nearly everybody has the same {names}: so it can always be guessed"]
     told = f"      # nobody's {names} can be guessed right more than {float(most) * 100:g} % of the time"
@@ -495,7 +509,9 @@ def write(
     dry_run: bool = False,
 ) -> list[Proposed]:
     """Write the proposal for a file into a folder without a project."""
-    if not file.is_file():
+    if not (
+        file.is_file() and is_file(str(file))
+    ):  # a file of another kind has a row of people as its header
         raise no_file(file)
     place = folder / PROJECT
     if place.exists():

@@ -12,7 +12,7 @@ from privacy_sql.hierarchies import Tree
 from privacy_sql.hierarchies.spec import rebuilt
 from privacy_sql.history.described import describe, described_by
 from privacy_sql.history.group_contents import writer_of_known, writer_of_waiting
-from privacy_sql.history.register import FILE_NAME, Register
+from privacy_sql.history.register import FILE_NAME, Register, refuse_unnamed
 from privacy_sql.manifest import Manifest
 from privacy_sql.project import reading
 
@@ -27,6 +27,7 @@ def register(
     dry_run: bool = False,
 ) -> list[str]:
     """Register a release by its manifest or description; returns the columns used to read it."""
+    refuse_unnamed(name)
     known_as, file = Register(directory / FILE_NAME), described_by(file)
     if file.name.endswith(manifest.SUFFIX) and file.is_file():
         content = manifest.read(file)

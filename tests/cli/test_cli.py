@@ -375,3 +375,30 @@ def test_a_command_without_its_verb_shows_the_help_and_one_short_error(words: li
     told = call(*words)
     assert told.exit == 2 and told.out.startswith("Usage: privacy-sql")
     assert told.err == f"error: {' '.join(['privacy-sql', *words])} needs a command.\n"
+
+
+@pytest.mark.parametrize("verb", ["risk", "curve", "skyline", "facts", "check"])
+def test_a_table_without_quasi_identifiers_is_refused_and_looks_safe_to_nobody(
+    tmp_path: Path, verb: str
+) -> None:
+    place = tmp_path / "people.csv"
+    place.write_text("id,age,illness\n" + "".join(f"{n},{n % 7},{'abc'[n % 3]}\n" for n in range(60)))
+    words = [verb, "--source", place, "--sensitive", "illness", "--identifier", "id"]
+    told = call(*words, *(["--require", "k_anonymity(k=2)"] if verb == "check" else []))
+    assert told.exit == 2 and "no quasi-identifier is named" in told.err and not told.out
+
+
+def test_a_port_that_is_none_is_a_usage_error() -> None:
+    for port in ("80000", "-1"):
+        told = call("explore", "--no-browser", "--port", port)
+        assert told.exit == 2 and "0<=x<=65535" in told.err
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_a_release_without_a_name_is_not_registered(tmp_path: Path, name: str) -> None:
+    described = tmp_path / "theirs.yml"
+    described.write_text("file: theirs.csv\nsensitive: illness\ncolumns: {age: {}}\n")
+    (tmp_path / "theirs.csv").write_text("age,illness\n30,flu\n")
+    told = call("register", "add", name, described, "--project", tmp_path)
+    assert told.exit == 2 and "the name of a release is empty" in told.err
+    assert not list(tmp_path.glob("privacy_register*"))

@@ -376,3 +376,23 @@ def test_remarks_stay_out_also_when_many_people_have_the_same(tmp_path: Path) ->
         + "".join(f"F,Gespräch mit Person {n % 30} geführt,{n % 3}\n" for n in range(900))
     )
     assert proposed_for(path)["Bemerkung"] == ("drop", "free text, which may name people")
+
+
+def test_the_proposed_limit_can_hold_where_people_have_several_values(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "person_id,sex,diagnosis\n" + "".join(f"P{n // 2},{'FM'[n // 2 % 2]},y{n % 3}\n" for n in range(400))
+    )
+    assert run(["init", "--from", str(path), str(tmp_path / "p")]).exit == 0
+    # each value has a third of the rows, but two thirds of the people have it
+    assert "alpha_k_anonymity: {alpha: 0.8, k: 5}" in (tmp_path / "p" / "privacy.yml").read_text()
+    assert run(["search", "--project", str(tmp_path / "p")]).exit == 0
+
+
+def test_a_file_of_another_kind_is_refused_and_its_first_row_not_shown(tmp_path: Path) -> None:
+    for name in ("people", "people.dat", "people.json"):
+        path = tmp_path / name
+        path.write_text("CANARY;1\n" * 99)
+        outcome = run(["init", "--from", str(path), str(tmp_path / "p")])
+        assert outcome.exit == 2 and "CANARY" not in str(outcome.to_json())
+        assert not (tmp_path / "p").exists()

@@ -15,6 +15,7 @@ from privacy_sql.cli.tables import (
     about_a_table,
     each_release,
     holding,
+    in_groups,
     is_named,
     manifest_of_table,
     named_engine,
@@ -76,11 +77,7 @@ def command(directory: Path, published: tuple[Path, ...], **options: Unpack[Aske
     if not options["requirements"]:
         hint = "Add for example --require 'k_anonymity(k=5)'."
         raise UsageError("no_requirement", "there are no requirements", hint=hint)
-    if not options["quasi"] and not options["group"]:
-        hint = "Name what somebody may know about a person, for example --quasi age,sex,zip."
-        raise UsageError(
-            "no_quasi", "no quasi-identifier is named, so everybody would be in one group", hint=hint
-        )
+    in_groups(options)
     require = [criteria.refuse_empty(criteria.read(text), "--require") for text in options["requirements"]]
     with named_engine(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
         return _judged(engine, named_table(options), require, options["show_values"])

@@ -18,7 +18,13 @@ GROUP = "decide"  # of `--help`
 
 @click.command()
 @click.option("--select", "name", help="The release, if the project has several.")
-@click.option("--port", default=0, show_default=True, help="A port of this machine; 0 picks a free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    show_default=True,
+    help="A port of this machine; 0 picks a free one.",
+)
 @click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
 @shared
 def command(

@@ -12,7 +12,7 @@ import click
 from privacy_sql.cli.outcome import Outcome, shared
 from privacy_sql.cli.tables import About, about_a_table, each_published, each_table
 from privacy_sql.display.rounding import percent
-from privacy_sql.errors import UsageError
+from privacy_sql.errors import UsageError, number_of, people
 
 if TYPE_CHECKING:
     from privacy_sql.engines import Engine
@@ -108,7 +108,7 @@ def _scanned(published: Sequence[Path], areas: Path | None, directory: Path, opt
     if published:
         each_published(published, directory, options, ask)
     else:
-        each_table(whole, directory, options, ask)
+        each_table(whole, directory, options, ask, grouped=False)
     whole.more = {"safe_harbor": scans}
     return whole
 
@@ -117,7 +117,7 @@ def _lines(name: str, found: Mapping[str, Any]) -> list[str]:
     gone = f", {percent(Fraction(found['suppressed']))} left out" if "suppressed" in found else ""
     if "suppressed_at_least" in found and Fraction(found["suppressed_at_least"]):
         gone = f", at least {percent(Fraction(found['suppressed_at_least']))} left out"
-    lines = [f"{name}: {found['people']} people in {found['groups']} groups{gone}"]
+    lines = [f"{name}: {people(found['people'])} in {number_of(found['groups'], 'group')}{gone}"]
     lines += _reader("prosecutor", found, found["prosecutor_max"], found["prosecutor_average"], "above")
     if "known" in found:
         known = found["known"]
