@@ -10,15 +10,16 @@ import html
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from math import comb
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from privacy_sql.reporting.words import count, number_of, people, percent
+from privacy_sql.reporting.words import count, number, number_of, people, percent
 from tests.oracles import classical
 from tests.oracles.worst_case import recursion_of_the_paper
 from tests.reporting.test_every_report import ILL, METHODS
@@ -215,6 +216,23 @@ def test_the_skyline_along_each_kind_of_knowledge(seen: Seen) -> None:
         ), one["label"]
 
 
+def test_the_sentence_of_the_skyline_is_as_much_as_is_not_enough_of_each_kind(seen: Seen) -> None:
+    data = explored(seen.page)["skyline"]
+    said = re.search(r'id="skyline-summary"[^>]*>([^<]*)<', seen.text)
+    assert said
+    breach, stop = data["values"][data["value"]]["breach"], 100 * data["limit"]
+    of_each = ([row[0][0] for row in breach], breach[0][0], [row[0] for row in breach[0]])
+    ruled_out, family, known = (
+        [n for n in range(end + 1) if all(chance < stop for chance in row[: n + 1])]
+        for row, end in zip(of_each, [data["shown"][kind] for kind in (0, 2, 1)], strict=True)
+    )
+    if not ruled_out:
+        assert "not safe even when nothing more is known" in said[1]
+        return
+    told = re.findall(r"(\d+) (?:other values?|other person|other people|family members?)", said[1])
+    assert list(map(int, told)) == [ruled_out[-1], known[-1], family[-1]]
+
+
 def ruled_out(of: Groups, value: str, amount: int) -> Fraction:
     """The target has none of so many other values of the group."""
     return max(
@@ -281,3 +299,87 @@ def test_the_detail_that_each_column_keeps(project: tuple[Path, dict[str, Any]],
         lost = sum(Fraction(covered(column, line[column]) - 1, whole) for line in seen.rows)
         lost += len(seen.source) - len(seen.rows)  # of people who are left out nothing is kept
         assert share == percent(float(1 - lost / len(seen.source))), column
+
+
+PER_KIND = 25  # questions of each kind; each asks for a third of the values of its columns and one illness
+
+
+@pytest.mark.parametrize("name", ["generalise", "full_domain", "bucketize"])
+def test_the_errors_of_typical_questions(project: tuple[Path, dict[str, Any]], name: str) -> None:  # noqa: F811
+    """Each question is asked of the source and of the published rows, whose labels are spread evenly.
+
+    Where values are permuted within a group, everybody there has a share of each value.
+    """
+    seen = Seen(project[0], name, "internal")
+    told = dict(drawn(seen.page)["errors"])
+    kinds: list[list[str]] = [[], ["age"], ["sex"], ["age", "sex"]]
+    assert list(told) == [" and ".join(kind) or "nothing else" for kind in kinds]
+    domains = {c: sorted({line[c] for line in seen.source}) for c in ("age", "sex", ILL)}
+    draw = np.random.default_rng(2009)
+
+    def some(column: str, wanted: int) -> set[str]:
+        chosen = draw.choice(len(domains[column]), size=max(1, wanted), replace=False)
+        return {domains[column][place] for place in chosen}
+
+    def has(line: Mapping[str, str], ill: str) -> Fraction:
+        if name != "bucketize":
+            return Fraction(line[ILL] == ill)
+        group = seen.groups[tuple(line[key] for key in line if key not in ("age", "sex", ILL))]
+        return Fraction(group[ill], group.total())
+
+    for kind in kinds:
+        errors = []
+        for _ in range(PER_KIND):
+            asked = {column: some(column, round(len(domains[column]) / 3)) for column in kind}
+            (ill,) = some(ILL, 1)
+            true = sum(line[ILL] == ill and all(line[c] in asked[c] for c in kind) for line in seen.source)
+            answer = Fraction(0)
+            for line in seen.rows:
+                share = has(line, ill)
+                for column in kind:
+                    stands_for = covers(line.get(column, "*"), column, domains[column])
+                    share *= Fraction(len(asked[column] & stands_for), len(stands_for))
+                answer += share
+            if true:
+                errors.append(abs(true - answer) / true)
+        shown = told[" and ".join(kind) or "nothing else"]
+        assert shown == percent(float(sum(errors, Fraction(0)) / len(errors))), kind
+
+
+def covers(label: str, column: str, domain: list[str]) -> set[str]:
+    """The values that a label may stand for; a column that is not published may hold any."""
+    if label == "*":
+        return set(domain)
+    if column == "age" and "-" in label:
+        low, high = map(int, label.split("-"))
+        return {age for age in domain if low <= int(age) <= high}
+    return {label}
+
+
+def test_the_choices_that_were_searched(project: tuple[Path, dict[str, Any]]) -> None:  # noqa: F811
+    """Risk against what is lost, each choice applied to the source with a pencil."""
+    seen = Seen(project[0], "full_domain", "internal")
+    ages = {line["age"] for line in seen.source}
+    steps: dict[str, Callable[[str], str]] = {
+        "age exact": str,
+        "age in bands of 20": lambda age: str(int(age) // 20),
+        "age in bands of 40": lambda age: str(int(age) // 40),
+        "age removed": lambda age: "*",
+    }
+    told = drawn(seen.page)["frontier"]
+    assert len(told) >= 3 and "l_diversity(l=2)</th>" in seen.text
+    assert sum(int(many) for _, many in drawn(seen.page)["lattice"]) <= 8
+    for words, risk, cost, which in told:
+        age, sex = words.split(" · ")
+        keys = [(steps[age](line["age"]), line["sex"] * (sex == "sex exact")) for line in seen.source]
+        ills: dict[tuple[str, str], set[str]] = {}
+        for key, line in zip(keys, seen.source, strict=True):
+            ills.setdefault(key, set()).add(line[ILL])
+        fewest = min(map(len, ills.values()))
+        assert risk == number_of(fewest, "value", "values"), words
+        alike = Counter(keys)
+        safe = fewest >= 2 and min(alike.values()) >= 2
+        assert (which == "not safe") == (not safe), words
+        of_age = [sum(steps[age](a) == steps[age](line["age"]) for a in ages) - 1 for line in seen.source]
+        lost = Fraction(sum(of_age), len(of_age) * (len(ages) - 1)) + (sex != "sex exact")
+        assert cost == number(float(lost / 2)), words

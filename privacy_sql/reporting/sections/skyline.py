@@ -8,7 +8,7 @@ from typing import Any
 
 from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
-from privacy_sql.reporting.words import people
+from privacy_sql.reporting.words import number_of, people
 
 # what is shown; the records go one step further, so that the edge of the picture can be told
 RULED_OUT, KNOWN, FAMILY = 6, 13, 7
@@ -91,18 +91,20 @@ def summary(label: str, breach: list[list[list[int]]], limit: int) -> str:
         return f"{label}: at {limit} % it is not safe even when nothing more is known."
     stop = 100 * limit
 
-    def alone(kind: int, end: int) -> str:
-        """How much of one kind of knowledge is enough, when there is none of the others."""
+    def alone(kind: int, end: int) -> int:
+        """The most of one kind of knowledge that is not enough, when there is none of the others."""
         for amount in range(1, end + 1):
             l, k, m = (amount if kind == place else 0 for place in range(3))  # noqa: E741
             if breach[l][k][m] >= stop:
-                return str(amount)
-        return f"more than {end}"
+                return amount - 1
+        return end
 
     ruled_out, known, family = map(alone, range(3), (RULED_OUT, KNOWN, FAMILY))
     return (
-        f"{label}: below {limit} % until somebody rules out {ruled_out} of its other values, knows {known}"
-        f" other people, or knows {family} of the family; of several kinds together, less of each is enough."
+        f"{label} stays below {limit} % for somebody who rules out"
+        f" {number_of(ruled_out, 'other value', 'other values')}, or who knows"
+        f" {number_of(known, 'other person', 'other people')}, or who knows"
+        f" {number_of(family, 'family member', 'family members')}, each by itself."
     )
 
 

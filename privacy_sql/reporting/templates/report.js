@@ -47,12 +47,14 @@
       function alone(kind) {
         var end = data.shown[kind], at = [0, 0, 0];
         for (at[kind] = 1; at[kind] <= end; at[kind]++) {
-          if (!safe(at[0], at[1], at[2])) { return String(at[kind]); }
+          if (!safe(at[0], at[1], at[2])) { return at[kind] - 1; }
         }
-        return "more than " + end;
+        return end;
       }
-      return label + ": below " + limit.value + " % until somebody rules out " + alone(0) + " of its other values, knows " + alone(1)
-        + " other people, or knows " + alone(2) + " of the family; of several kinds together, less of each is enough.";
+      function many(kind, one, more) { var n = alone(kind); return n + " " + (n === 1 ? one : more); }
+      return label + " stays below " + limit.value + " % for somebody who rules out " + many(0, "other value", "other values")
+        + ", or who knows " + many(1, "other person", "other people") + ", or who knows "
+        + many(2, "family member", "family members") + ", each by itself.";
     }
 
     // one flat step per cell that stays below the limit, at the height of the values ruled out
