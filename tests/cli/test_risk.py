@@ -70,7 +70,7 @@ def test_the_report_shows_the_risks_of_the_people_who_are_published(tmp_path: Pa
     made = run(["report", "--project", str(tmp_path), "--audience", "internal"])
     assert made.exit == 0, made.errors
     page = next((tmp_path / "target").rglob("out.html")).read_text()
-    assert "0.09 asks for 12 people" in page and "nothing asked" in page and "Singling out" in page
+    assert "0.09 asks for 12 people" in page and "nothing was required" in page and "Singling out" in page
 
 
 PUBLISHED = """
