@@ -12,7 +12,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from math import comb
+from itertools import product
+from math import comb, log
 from pathlib import Path
 from typing import Any
 
@@ -383,3 +384,28 @@ def test_the_choices_that_were_searched(project: tuple[Path, dict[str, Any]]) ->
         of_age = [sum(steps[age](a) == steps[age](line["age"]) for a in ages) - 1 for line in seen.source]
         lost = Fraction(sum(of_age), len(of_age) * (len(ages) - 1)) + (sex != "sex exact")
         assert cost == number(float(lost / 2)), words
+
+
+@pytest.mark.parametrize("name", ["generalise", "full_domain"])
+def test_what_is_lost(project: tuple[Path, dict[str, Any]], name: str) -> None:  # noqa: F811
+    """Of releases that leave nobody out: what a reader would make of the rows, and how large groups are."""
+    seen = Seen(project[0], name, "internal")
+    assert len(seen.rows) == len(seen.source)
+    told = seen.plain("divergence")
+    everybody = len(seen.rows)
+    domains = {c: sorted({line[c] for line in seen.source}) for c in ("age", "sex")}
+    # the reader spreads every published row evenly over the values that its labels cover
+    guessed: Counter[tuple[str, str, str]] = Counter()
+    for line in seen.rows:
+        cells = [covers(line.get(c, "*"), c, values) for c, values in domains.items()]
+        for age, sex in product(*cells):
+            guessed[age, sex, line[ILL]] += Fraction(1, everybody * len(cells[0]) * len(cells[1]))  # type: ignore[assignment]
+    true = Counter((line["age"], line["sex"], line[ILL]) for line in seen.source)
+    nats = sum(n / everybody * log(Fraction(n, everybody) / guessed[cell]) for cell, n in true.items())
+    by_hand = {
+        "divergence from the source (nats)": nats,
+        "discernibility (sum of squared group sizes)": sum(n * n for n in seen.sizes),
+        "people in a group, on average": everybody / len(seen.sizes),
+    }
+    for words, value in by_hand.items():
+        assert f"{words} {number(value)}" in told, (words, value, told)
