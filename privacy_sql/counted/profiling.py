@@ -11,8 +11,10 @@ from pathlib import Path
 from privacy_sql.display.progress import report
 from privacy_sql.engines import Engine, Source
 from privacy_sql.engines._sources import is_file, members
+from privacy_sql.errors import DataError
 from privacy_sql.query.template import Sql, render
 
+DATE = re.compile(r"\d{4}[-./]\d\d?[-./]\d\d?|\d\d?[-./]\d\d?[-./]\d{4}")
 FEW = 60  # values a column may have and still be shown whole or not at all
 CODE = 3  # more characters than this, as many in every value, make a code
 CODE_NAME = re.compile(
@@ -137,4 +139,11 @@ def profile(engine: Engine, source: Source) -> Profile:
         report("counting values, column by column", place, len(kinds))
         (counts,) = session.fetch(render("counted/profile.sql", source=relation, column=name, **OWN))
         made[name] = Column(name, kind, **counts)
+        if made[name].dates and DATE.fullmatch(name.strip()):
+            # the first line is about a person, so no name of it may be shown
+            raise DataError(
+                "no_header",
+                f"the source has no header: column {place + 1} has dates, and its name is a date",
+                hint="Add a first line with the names of the columns.",
+            )
     return Profile(session, relation, made)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from privacy_sql.cli.main import run
 from tests.command_line import call
 
 LINES = [
@@ -51,3 +52,19 @@ def test_identify_says_how_many_people_few_columns_single_out(people: Path) -> N
     (found,) = told.values()
     assert found["people_by_least_size"] == {"1": 0, "2": 140}
     assert call("profile", "--source", people, "--identify", "--quasi", "age,nobody").exit == 2
+
+
+def test_a_file_without_a_header_shows_nobody(tmp_path: Path) -> None:
+    place = tmp_path / "people.csv"
+    for day in ("1980-01-{:02d}", "{:02d}.01.1980"):
+        place.write_text("".join(f"P{n};CANARY{n};{day.format(n % 28 + 1)};{n % 3}\n" for n in range(90)))
+        for words in (
+            ["profile", "--source", str(place)],
+            ["init", "--from", str(place), str(tmp_path / "p")],
+        ):
+            outcome = run(words)
+            assert outcome.exit == 3 and "CANARY" not in str(outcome.to_json())
+            assert [error["code"] for error in outcome.errors] == ["no_header"]
+    assert not (tmp_path / "p").exists()
+    place.write_text("born,2024-01-01\n" + "".join(f"1980-01-{n % 28 + 1:02d},{n % 5}\n" for n in range(90)))
+    assert run(["profile", "--source", str(place)]).exit == 0  # counts of a day
