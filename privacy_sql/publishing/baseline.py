@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from privacy_sql.counted.base import Base, count
+from privacy_sql.counted.base import Base, count, no_rows
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import least
 from privacy_sql.engines import Engine
@@ -156,7 +156,10 @@ def baseline(engine: Engine, table: Table | Release) -> dict[str, Any]:
     ('1/2', '1')
     """
     if isinstance(table, Table):
-        return of_table(engine, table).to_json()
+        of_rows = of_table(engine, table)
+        if not any(guess.groups for guess in of_rows.as_published):
+            raise no_rows(table)
+        return of_rows.to_json()
     refuse_no_release(table)
     found = of_release(table)
     if found is None:

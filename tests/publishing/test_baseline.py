@@ -17,6 +17,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.criteria import make, read
+from privacy_sql.errors import DataError
 from tests.command_line import call
 from tests.oracles import guesses as oracle
 from tests.seeds import seeds
@@ -79,6 +80,15 @@ def test_a_baseline_is_what_the_definition_counts(engine: Any, seed: int) -> Non
     for sensitive in ("ill", None):
         found = ps.baseline(engine, ps.Table(frame(rows), ["age", "sex"], sensitive, insensitive=FREE))
         assert found == oracle.baseline(rows, ["age", "sex"], FREE, sensitive)
+
+
+def test_nobody_is_no_baseline_of_zeros(engine: Any) -> None:
+    empty = pd.DataFrame({"age": ["30"], "ill": ["flu"]}).iloc[:0].astype(str)
+    none_kept = ps.Table(pd.DataFrame({"age": ["30"], "ill": ["flu"]}), ["age"], "ill", where="age = '99'")
+    for table in (ps.Table(empty, ["age"], "ill"), none_kept):
+        with pytest.raises(DataError) as refused:
+            ps.baseline(engine, table)
+        assert refused.value.code == "empty_table"
 
 
 def test_of_more_than_eight_columns_only_all_together_are_counted(engine: Any) -> None:
