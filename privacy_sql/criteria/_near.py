@@ -13,14 +13,13 @@ from privacy_sql.kernels.near_values import Line
 
 
 class _Windows(NamedTuple):
-    """Every count in the order of group and place, and the window that starts at its place."""
+    """Every count in the order of group and place, and how many people its window holds."""
 
-    group: Ints
-    place: Ints
+    key: Ints  # the group, then the place in the last bits
+    bits: int
     n: Ints
-    first: Ints  # the start of its window, and the place after its end
-    after: Ints
-    held: Ints  # how many people are in it
+    last: Ints  # the greatest key that may be in its window
+    held: Ints
 
 
 def _in_order(*columns: Ints) -> list[Ints]:
@@ -29,35 +28,45 @@ def _in_order(*columns: Ints) -> list[Ints]:
     if sum(bits) > MOST_BITS:
         order = np.lexsort(columns[::-1])
         return [column[order] for column in columns]
-    packed = columns[0]
+    packed = columns[0].copy()
     for column, room in zip(columns[1:], bits[1:], strict=True):
-        packed = (packed << room) | column
-    packed = np.sort(packed)
+        packed <<= room
+        packed |= column
+    packed.sort()
     found = []
     for room in reversed(bits[1:]):
         found.append(packed & ((1 << room) - 1))
-        packed = packed >> room
+        packed >>= room
     return [packed, *reversed(found)]
 
 
-def _windows(group: Ints, value: Ints, n: Ints, codes: Sequence[int], line: Line) -> _Windows:
-    place_of = np.zeros(max(codes, default=0) + 1, np.int64)
-    upto_of = np.zeros(int(line.place.max(initial=0)) + 1, np.int64)
-    place_of[codes], upto_of[line.place] = line.place, line.upto
-    group, place, n = _in_order(group, place_of[value], n)
+def _windows(group: Ints, value: Ints, n: Ints, codes: Ints, line: Line) -> _Windows:
+    """The windows of every count; as few arrays as can be, since new memory costs more than arithmetic."""
+    place_of = np.zeros(int(codes.max(initial=0)) + 1, np.int64)
+    further = np.zeros(int(line.place.max(initial=0)) + 1, np.int64)
+    place_of[codes], further[line.place] = line.place, line.upto - line.place
     # places are sorted within each group, so one search finds the ends of all windows
-    bits = int(upto_of.max(initial=0)).bit_length()
-    found = (group << bits) | place
-    begins = np.concatenate([[True], found[1:] != found[:-1]])[: len(found)]
-    first = np.flatnonzero(begins)[np.cumsum(begins) - 1]
-    after = np.searchsorted(found, (group << bits) | upto_of[place], side="right")
+    bits = int(line.upto.max(initial=0)).bit_length()
+    key = np.asarray(group, np.int64) << bits
+    key |= place_of[value]
+    key, n = _in_order(key, n)
+    last = further[key & ((1 << bits) - 1)]
+    last += key
+    # the windows of most counts of a large histogram hold only their own people
+    first = more = np.flatnonzero(key[1:] <= last[:-1])
+    if (key[1:] == key[:-1]).any():  # values of one place, such as 1 and 1.0
+        more = np.arange(len(key))
+        first = np.searchsorted(key, key)
     sums = np.concatenate([[0], np.cumsum(n)])
-    return _Windows(group, place, n, first, after, sums[after] - sums[first])
+    held = n.copy()
+    held[more] = sums[np.searchsorted(key, last[more], side="right")] - sums[first]
+    return _Windows(key, bits, n, last, held)
 
 
 def fullest_window(groups: Groups, codes: Sequence[int], line: Line) -> Ints:
     """The most people of each group between the place of one of its values and the last near place."""
-    return np.asarray(groups.largest(_windows(groups.of_each, groups.value, groups.n, codes, line).held))
+    found = _windows(groups.of_each, groups.value, groups.n, np.asarray(codes, np.int64), line)
+    return np.asarray(groups.largest(found.held))
 
 
 def fullest_of_kinds(g: Ints, value: Ints, n: Ints, codes: Sequence[int], line: Line) -> list[Row]:
@@ -77,36 +86,42 @@ def fullest_of_kinds(g: Ints, value: Ints, n: Ints, codes: Sequence[int], line: 
     names, group = (
         (None, g) if 0 <= int(g.min()) <= int(g.max()) < 2**31 else np.unique(g, return_inverse=True)
     )
-    found = _windows(group, value, n, codes, line)
-    start = np.flatnonzero(np.concatenate([[True], found.group[1:] != found.group[:-1]]))
+    known = np.asarray(codes, np.int64)
+    found = _windows(group, value, n, known, line)
+    own = found.key >> found.bits
+    start = np.flatnonzero(np.concatenate([[True], own[1:] != own[:-1]]))
     people, near = np.add.reduceat(found.n, start), np.maximum.reduceat(found.held, start)
-    own = found.group[start] if names is None else names[found.group[start]]
+    own = own[start] if names is None else names[own[start]]
     # a kind is a size and a count, and its groups are in their order
-    people, near, order = _in_order(people, near, np.arange(len(start)))
+    order = np.lexsort([column.astype(np.min_scalar_type(column.max())) for column in (near, people)])
+    people, near = people[order], near[order]
     kinds = np.flatnonzero(np.concatenate([[True], (np.diff(people) != 0) | (np.diff(near) != 0)]))
-    places = np.concatenate([[True], found.first[1:] != found.first[:-1]]).cumsum()
     code_of = np.zeros(int(line.place.max(initial=0)) + 1, np.int64)
-    lowest_last = np.argsort(codes)[::-1]
-    code_of[line.place[lowest_last]] = np.array(codes)[lowest_last]
+    lowest_last = np.argsort(known)[::-1]
+    code_of[line.place[lowest_last]] = known[lowest_last]
     code_of[0] = 0
-    ends = [*start[1:].tolist(), len(found.n)]
-    rows: list[Row] = []
-    for kind, members in zip(kinds.tolist(), np.split(order, kinds[1:]), strict=True):
-        one = int(members[0])
-        at = int(start[one] + np.argmax(found.held[start[one] : ends[one]]))
-        last = int(found.after[at]) - 1
-        rows.append(
-            {
-                "n_people": int(people[kind]),
-                "n_near": int(near[kind]),
-                "n_values": int(places[last] - places[at]) + 1,
-                "low": int(code_of[found.place[at]]),
-                "high": int(code_of[found.place[last]]),
-                "g": int(own[one]),
-                "groups": own[members],
-            }
-        )
-    return rows
+    ends = np.concatenate([start[1:], [len(found.n)]])
+    ones = order[kinds]
+    spans = zip(start[ones].tolist(), ends[ones].tolist(), strict=True)
+    at = np.array([first + int(found.held[first:end].argmax()) for first, end in spans])
+    first = np.searchsorted(found.key, found.key[at])
+    final = np.searchsorted(found.key, found.last[at], side="right") - 1
+    again = np.concatenate([[0], np.cumsum(found.key[1:] == found.key[:-1])])
+    # the ends of its window; lines of one place are one value
+    own_place = (1 << found.bits) - 1
+    facts = {
+        "n_people": people[kinds],
+        "n_near": near[kinds],
+        "n_values": final - first + 1 - (again[final] - again[first]),
+        "low": code_of[found.key[at] & own_place],
+        "high": code_of[found.key[final] & own_place],
+        "g": own[ones],
+    }
+    each = zip(*(column.tolist() for column in facts.values()), strict=True)
+    groups = np.split(own[order], kinds[1:])
+    return [
+        {**dict(zip(facts, row, strict=True)), "groups": of} for row, of in zip(each, groups, strict=True)
+    ]
 
 
 def fullest_ball(groups: Groups, balls: Iterable[frozenset[int]]) -> Ints:

@@ -38,24 +38,45 @@ def by_number(
     >>> by_number([-110, -100, 0], Fraction("0.1"), relative=True).upto
     array([2, 2, 3])
     """
-    ratios = [number.as_integer_ratio() for number in numbers if number is not None]
-    scale = lcm(*{below for _, below in ratios})
-    whole = [above * (scale // below) for above, below in ratios]
-    known = sorted({*whole})
+    missing = np.array([number is None for number in numbers], np.bool_)
+    whole, scale = _whole([number for number in numbers if number is not None])
+    try:
+        line = np.array(whole, np.int64)
+    except OverflowError:
+        line = np.array(whole, np.object_)
+    known, at = np.unique(line, return_inverse=True)
+    largest = max(map(abs, known[[0, -1]].tolist())) if len(known) else 0
     if relative:
         above, below = (1 + width).as_integer_ratio()
-        farthest = [number * above // below if number > 0 else number * below // above for number in known]
+        most = largest * max(above, below)
     else:
         further = int(width * scale)  # gaps between whole numbers are whole: a fraction adds nothing
-        farthest = [number + further for number in known]
-    largest = max(map(abs, [*known[:1], *known[-1:], *farthest[-1:]]), default=0)
-    kind = np.int64 if largest < MACHINE else np.object_
-    line = np.array(known, kind)
+        most = largest + further
+    if most >= MACHINE:
+        known = known.astype(np.object_)
+    if relative:
+        farthest = np.where(known > 0, known * above // below, known * below // above)
+    else:
+        farthest = known + further
     # place 0 is for missing values
     place = np.zeros(len(numbers), np.int64)
-    place[[number is not None for number in numbers]] = np.searchsorted(line, np.array(whole, kind)) + 1
-    reach = np.concatenate([[0], np.searchsorted(line, np.array(farthest, kind), side="right")])
+    place[~missing] = at + 1
+    reach = np.concatenate([[0], np.searchsorted(known, farthest, side="right")])
     return Line(place, reach[place])
+
+
+def _whole(numbers: Sequence[int | Decimal | Fraction]) -> tuple[list[int], int]:
+    """Exact numbers as whole numbers of one unit, and how many units are 1.
+
+    >>> _whole([Decimal("1e2"), 7]), _whole([Decimal("0.7"), 4]), _whole([Fraction(1, 3)])
+    (([100, 7], 1), ([7, 40], 10), ([1], 3))
+    """
+    whole = [int(number) for number in numbers]
+    if whole == numbers:  # as most are, and faster than by their fractions
+        return whole, 1
+    ratios = [number.as_integer_ratio() for number in numbers]
+    scale = lcm(*{below for _, below in ratios})
+    return [above * (scale // below) for above, below in ratios], scale
 
 
 def by_label(labels: Sequence[int | None]) -> Line:

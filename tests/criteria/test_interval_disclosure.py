@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -167,6 +168,92 @@ def test_every_window_lies_in_two_neighbouring_bins_and_every_bin_in_one_window(
                 [numbers[places.index(place)], numbers[i]], width, "relative" if relative else "absolute"
             )
             assert (place <= other <= upto) is bool(near and other >= place)
+
+
+@given(
+    texts=st.lists(
+        st.sampled_from(
+            [
+                "1",
+                "1.0",
+                "1.25",
+                "-2",
+                "0",
+                "-0.1",
+                "7e3",
+                "0.0000001",
+                "4611686018427387903",
+                "-9e18",
+                "1e30",
+            ]
+        )
+        | st.none(),
+        max_size=9,
+    ),
+    width=st.sampled_from(["0", "0.1", "2.25", "1/3", "9e18"]).map(Fraction),
+    relative=st.booleans(),
+)
+def test_what_is_near_follows_from_the_exact_numbers_however_large(
+    texts: list[str | None], width: Fraction, relative: bool
+) -> None:
+    numbers = [None if text is None else Decimal(text) for text in texts]
+    line = near_values.by_number(numbers, width, relative=relative)
+    exact = [None if number is None else Fraction(number) for number in numbers]
+    order = sorted({number for number in exact if number is not None})
+    assert line.place.tolist() == [0 if n is None else order.index(n) + 1 for n in exact]
+    for number, upto in zip(exact, line.upto.tolist(), strict=True):
+        kind = "relative" if relative else "absolute"
+        near = [
+            n for n in order if number is not None and n >= number and oracle._near([number, n], width, kind)
+        ]
+        assert upto == (order.index(max(near)) + 1 if near else 0)
+
+
+@given(
+    counts=st.lists(
+        st.tuples(st.integers(0, 3), st.integers(0, 6), st.integers(1, 3)),
+        min_size=1,
+        max_size=14,
+        unique_by=lambda count: count[:2],
+    ),
+    width=st.integers(0, 3),
+)
+def test_windows_of_values_that_share_a_place_are_those_of_the_definition(
+    counts: list[tuple[int, int, int]], width: int
+) -> None:
+    numbers = [None, 1, 1, 2, 4, 4, 9]  # of the codes
+    line = near_values.by_number(numbers, Fraction(width))
+    found = _near.fullest_of_kinds(*map(np.array, zip(*counts, strict=True)), [*range(7)], line)
+    told = {int(g): row for row in found for g in row["groups"]}
+    assert sorted(told) == sorted({g for g, _, _ in counts})
+    for group, row in told.items():
+        own = [(numbers[code], n) for g, code, n in counts if g == group]
+        starts = {value for value, _ in own}
+        held = {
+            start: [
+                (value, n)
+                for value, n in own
+                if (value is start if start is None or value is None else start <= value <= start + width)
+            ]
+            for start in starts
+        }
+        most = max(sum(n for _, n in window) for window in held.values())
+        assert (row["n_people"], row["n_near"]) == (sum(n for _, n in own), most)
+        if row["g"] == group:
+            window = next(
+                window
+                for start, window in sorted(
+                    held.items(), key=lambda item: (item[0] is not None, item[0] or 0)
+                )
+                if sum(n for _, n in window) == most
+            )
+            values = {value for value, _ in window}
+            assert row["n_values"] == len(values)
+            ends = [
+                0 if v is None else numbers.index(v)
+                for v in (min(values, key=lambda v: v or 0), max(values, key=lambda v: v or 0))
+            ]
+            assert [row["low"], row["high"]] == ends
 
 
 def test_a_merged_group_is_never_worse_than_both_parts_as_it_is_with_centres_that_occur(engine: Any) -> None:
