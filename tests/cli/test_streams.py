@@ -170,7 +170,7 @@ def test_a_signal_that_ends_a_run_ends_it_as_an_interrupt_does(tmp_path: Path, s
 
 
 ENDING = """
-import atexit, sys, threading, time
+import atexit, sys, threading
 def print_nothing(*_): pass
 {more}
 from privacy_sql.cli.main import command
@@ -179,7 +179,8 @@ command()
 AT_ITS_END = {
     "what asked to be called at the end is called": "atexit.register(print, 'called', flush=True)",
     "a thread that still works is waited for":
-        "threading.Thread(target=lambda: (time.sleep(1), print('called', flush=True))).start()",
+        "ends = threading.main_thread().join"
+        "\nthreading.Thread(target=lambda: (ends(), print('called', flush=True))).start()",
     "whoever measures the program is asked at its end":
         "atexit.register(lambda: sys.getprofile() and print('called', flush=True))"
         "\nsys.setprofile(print_nothing)",
