@@ -20,6 +20,7 @@ class _Windows(NamedTuple):
     n: Ints
     last: Ints  # the greatest key that may be in its window
     held: Ints
+    sums: Ints  # how many people come before each count
 
 
 def _in_order(*columns: Ints) -> list[Ints]:
@@ -32,7 +33,9 @@ def _in_order(*columns: Ints) -> list[Ints]:
     for column, room in zip(columns[1:], bits[1:], strict=True):
         packed <<= room
         packed |= column
-    packed.sort()
+    # sorting by counting the first 16 bits, then what is nearly in order, takes half the time
+    packed = packed[np.argsort((packed >> max(0, sum(bits) - 16)).astype(np.uint16), kind="stable")]
+    packed.sort(kind="stable")
     found = []
     for room in reversed(bits[1:]):
         found.append(packed & ((1 << room) - 1))
@@ -60,7 +63,7 @@ def _windows(group: Ints, value: Ints, n: Ints, codes: Ints, line: Line) -> _Win
     sums = np.concatenate([[0], np.cumsum(n)])
     held = n.copy()
     held[more] = sums[np.searchsorted(key, last[more], side="right")] - sums[first]
-    return _Windows(key, bits, n, last, held)
+    return _Windows(key, bits, n, last, held, sums)
 
 
 def fullest_window(groups: Groups, codes: Sequence[int], line: Line) -> Ints:
@@ -90,7 +93,9 @@ def fullest_of_kinds(g: Ints, value: Ints, n: Ints, codes: Sequence[int], line: 
     found = _windows(group, value, n, known, line)
     own = found.key >> found.bits
     start = np.flatnonzero(np.concatenate([[True], own[1:] != own[:-1]]))
-    people, near = np.add.reduceat(found.n, start), np.maximum.reduceat(found.held, start)
+    ends = np.concatenate([start[1:], [len(found.n)]])
+    people = found.sums[ends] - found.sums[start]
+    near = np.maximum.reduceat(found.held, start)
     own = own[start] if names is None else names[own[start]]
     # a kind is a size and a count, and its groups are in their order
     order = np.lexsort([column.astype(np.min_scalar_type(column.max())) for column in (near, people)])
@@ -100,7 +105,6 @@ def fullest_of_kinds(g: Ints, value: Ints, n: Ints, codes: Sequence[int], line: 
     lowest_last = np.argsort(known)[::-1]
     code_of[line.place[lowest_last]] = known[lowest_last]
     code_of[0] = 0
-    ends = np.concatenate([start[1:], [len(found.n)]])
     ones = order[kinds]
     spans = zip(start[ones].tolist(), ends[ones].tolist(), strict=True)
     at = np.array([first + int(found.held[first:end].argmax()) for first, end in spans])

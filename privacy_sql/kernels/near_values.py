@@ -38,8 +38,8 @@ def by_number(
     >>> by_number([-110, -100, 0], Fraction("0.1"), relative=True).upto
     array([2, 2, 3])
     """
-    missing = np.array([number is None for number in numbers], np.bool_)
-    whole, scale = _whole([number for number in numbers if number is not None])
+    given = [number for number in numbers if number is not None]
+    whole, scale = _whole(given)
     try:
         line = np.array(whole, np.int64)
     except OverflowError:
@@ -60,7 +60,8 @@ def by_number(
         farthest = known + further
     # place 0 is for missing values
     place = np.zeros(len(numbers), np.int64)
-    place[~missing] = at + 1
+    own = slice(None) if len(given) == len(numbers) else [number is not None for number in numbers]
+    place[own] = at + 1
     reach = np.concatenate([[0], np.searchsorted(known, farthest, side="right")])
     return Line(place, reach[place])
 
@@ -71,7 +72,7 @@ def _whole(numbers: Sequence[int | Decimal | Fraction]) -> tuple[list[int], int]
     >>> _whole([Decimal("1e2"), 7]), _whole([Decimal("0.7"), 4]), _whole([Fraction(1, 3)])
     (([100, 7], 1), ([7, 40], 10), ([1], 3))
     """
-    whole = [int(number) for number in numbers]
+    whole = list(map(int, numbers))
     if whole == numbers:  # as most are, and faster than by their fractions
         return whole, 1
     ratios = [number.as_integer_ratio() for number in numbers]
