@@ -41,7 +41,7 @@ def clopper_pearson(
     >>> [float(end) for end in clopper_pearson(0, 10)]
     [0.0, 0.308497107819]
     """
-    tail = (1 - _level(level)) / 2
+    tail = (1 - confidence(level)) / 2
     if asked < 1 or not 0 <= right <= asked:
         raise UsageError("bad_argument", "right must lie between 0 and asked, and asked must be at least 1")
     few, many = floor(right), ceil(right)
@@ -67,7 +67,7 @@ def excess(
     (Fraction(5, 16), None)
     """
     a, c = Fraction(*attack), Fraction(*control)
-    part = _level(level) if counted else 1 - (1 - _level(level)) / 2
+    part = confidence(level) if counted else 1 - (1 - confidence(level)) / 2
     ends_a = (a, a) if counted else clopper_pearson(*attack, str(part))
     ends_c = clopper_pearson(*control, str(part))
     return Excess(_excess(a, c), _excess(ends_a[0], ends_c[1]), _excess(ends_a[1], ends_c[0]))
@@ -77,7 +77,8 @@ def _excess(a: Fraction, c: Fraction) -> Fraction | None:
     return None if c == 1 else (a - c) / (1 - c)
 
 
-def _level(text: str | float) -> Fraction:
+def confidence(text: str | float) -> Fraction:
+    """The confidence level of an interval, exactly as it is written."""
     refusal = UsageError(
         "bad_argument", "the confidence level must lie between 0 and 1", hint="For example 0.95."
     )

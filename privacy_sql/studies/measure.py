@@ -30,7 +30,7 @@ from privacy_sql.studies import _nearest
 from privacy_sql.studies._nearest import People
 from privacy_sql.studies._packed import Column, packed
 from privacy_sql.studies._proportions import Excess as Excess
-from privacy_sql.studies._proportions import clopper_pearson, excess
+from privacy_sql.studies._proportions import clopper_pearson, confidence, excess
 from privacy_sql.table import Table
 
 Ints = npt.NDArray[np.int64]
@@ -129,6 +129,7 @@ def measure(
     ('2', 3, Singled(right=1, alone=2))
     """
     known = _columns(known, secret, linked)
+    confidence(level)  # refused even if nothing is sampled
     if (n_sets := sum(comb(len(known), size) for size in range(1, most + 1))) > MOST_SETS:
         told = f"{len(known)} columns have {n_sets:,} sets of at most {most}"
         raise UsageError("too_many_sets", told, hint=f"Take smaller sets: at most {MOST_SETS:,} are counted.")

@@ -210,6 +210,7 @@ def test_a_release_of_ours_is_measured_at_its_levels(tmp_path: Path) -> None:
         (["a", "b"], "s", {"linked": (["a"], [])}, "two sets"),
         (["a", "nope"], "s", {}, "nope"),
         (["a"], "s", {"level": "1.5"}, "level"),
+        (["a"], "s", {"level": "high", "control": None}, "level"),
         (["a", "b"], "s", {"control": _frame([])}, "no rows"),
     ],
 )
