@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import privacy_sql
 from privacy_sql.manifest import Manifest
+from privacy_sql.query.template import Kept
 from privacy_sql.reporting import drawing, plotly_script, words
 from privacy_sql.reporting.audience import audience_of, masked, threshold
 from privacy_sql.reporting.charts import Chart
@@ -150,6 +151,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=False,
+        bytecode_cache=Kept(),
     )
     made.filters |= {
         "count": words.count,
