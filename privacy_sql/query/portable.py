@@ -105,7 +105,7 @@ NODES = frozenset(
     ]
 )
 JOINS = frozenset({"", "INNER", "LEFT", "CROSS"})
-TYPES = frozenset({"BIGINT", "INT", "DOUBLE", "TEXT", "VARCHAR", "DATE", "BOOLEAN", "DECIMAL"})
+TYPES = frozenset({"BIGINT", "INT", "SMALLINT", "DOUBLE", "TEXT", "VARCHAR", "DATE", "BOOLEAN", "DECIMAL"})
 # Functions without a sqlglot class that mean the same everywhere.
 FUNCTIONS: frozenset[str] = frozenset()
 
