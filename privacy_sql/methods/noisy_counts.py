@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
@@ -138,11 +139,7 @@ class NoisyCounts(Method):
             noise = laplace(moves * self.rows_per_person, self._epsilon)
         else:
             noise = gaussian(math.sqrt(moves) * self.rows_per_person, self._epsilon, self._delta)
-        cells = []  # the true counts
-        for grid in grids if self.drawn else ():
-            columns = [(Sql(column.alias), column.places, column.domain, column.size) for column in grid]
-            query = render("methods/noisy_grid.sql", base=base.relation, columns=columns)
-            cells.append(base.engine.arrays(query)["n_rows"].astype(np.int64))
+        cells = [_true_counts(base, grid) for grid in grids] if self.drawn else []
         # everything that can be refused has been refused; only the draw is left
         name, ticket = base.table.name, secrets.token_hex(8)
         charge = Charge(name, self._epsilon, self._delta, noise.rho, ticket=ticket)
@@ -285,6 +282,12 @@ class Column:
 
 def _size(grid: Sequence[Column]) -> int:
     return math.prod(column.size for column in grid)
+
+
+def _true_counts(base: Base, grid: Sequence[Column]) -> npt.NDArray[np.int64]:
+    columns = [(Sql(column.alias), column.places, column.domain, column.size) for column in grid]
+    query = render("methods/noisy_grid.sql", base=base.relation, columns=columns)
+    return base.engine.arrays(query)["n_rows"].astype(np.int64)
 
 
 def _refuse_repeated(base: Base, allowed: int) -> None:

@@ -101,6 +101,7 @@ def test_what_is_published_is_what_run_publishes(asker: Asker, folder: Path, tmp
     assert refused["exit"] == 2 and not refused["published"], (
         "a release that is out is replaced only when asked"
     )
+    assert "Replace the release that is out" in refused["errors"][0]["hint"]
     assert asker.work("sign", do="run", overwrite=True)["answer"]["exit"] == 0
     assert asker.work("sign", do="report")["answer"]["file"] == "target/report/people.html"
     assert (folder / "target/report/people.html").is_file()

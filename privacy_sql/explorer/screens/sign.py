@@ -6,7 +6,7 @@ import webbrowser
 from pathlib import Path
 from typing import ClassVar
 
-from privacy_sql import manifest
+from privacy_sql import files, manifest
 from privacy_sql.display import levels as in_words
 from privacy_sql.display import progress
 from privacy_sql.errors import PrivacySqlError, UsageError
@@ -19,6 +19,9 @@ from privacy_sql.project.running import run_project
 from privacy_sql.publishing import verifying
 from privacy_sql.reporting import making, words
 
+REPLACE = (
+    "Tick “Replace the release that is out”, and run again."  # for files.REPLACE, the option of a command
+)
 WRITES = "writing"  # how the task of a run begins from which on it is not stopped
 
 
@@ -110,7 +113,10 @@ def _run(decision: Decision, project: Project, plan: Plan, job: Job, *, overwrit
         "rows_in": result.rows_in,
         "rows_out": result.rows_out,
         "suppressed": result.suppressed,
-        "errors": [{"message": str(e["message"]), "hint": str(e["hint"])} for e in result.errors],
+        "errors": [
+            {"message": str(e["message"]), "hint": str(e["hint"]).replace(files.REPLACE, REPLACE)}
+            for e in result.errors
+        ],
         "warnings": list(result.warnings),
         "verdicts": [
             {

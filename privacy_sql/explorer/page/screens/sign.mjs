@@ -73,7 +73,7 @@ function drawReasons() {
   };
   const asked = [...new Map(told.summary.requirements.map((one) => [one.criterion, one])).values()];
   return h("section", { class: "card", "aria-labelledby": "of-reasons" },
-    h("h3", { id: "of-reasons" }, "Why ", h("span", { class: "hint" }, "stands in privacy.yml, the manifest and the internal report")),
+    h("h3", { id: "of-reasons" }, "Why ", h("span", { class: "hint" }, "is kept in privacy.yml, the manifest and the internal report")),
     told.fields.map((key) => field(key, WORDS[key] ?? key, told.signoff[key] ?? "")),
     asked.map((one) => field("reasons", `${one.question} Why this limit: ${told.summary.requirements.filter((each) => each.criterion === one.criterion).map((each) => each.requirement).join(" and ")}`,
       told.reasons[one.criterion] ?? "", one.criterion)));
