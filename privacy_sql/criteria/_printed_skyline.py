@@ -112,7 +112,7 @@ class PrintedGroups:
     def to_leave_out(self, limits: Sequence[Limit]) -> Iterable[int]:
         """The groups to leave out so that the others together are safe: failing ones, then the worst."""
         counted, questions = self.counted, self.questions(limits)
-        told: dict[tuple[Printed, Limit], bool] = {}  # groups that are alike are asked about once
+        told: dict[tuple[Printed, Limit], bool] = {}  # equal groups are decided once
 
         def kept_alone(value: int, limit: Limit, row: int) -> bool:
             for group in self.about(value, [row]):

@@ -66,7 +66,7 @@ class Cancelled(BaseException):
 
 @dataclass
 class Job:
-    """One long question and what came of it; `state` is running, done, failed or cancelled."""
+    """One long question and its result; `state` is running, done, failed or cancelled."""
 
     number: int
     screen: str

@@ -212,7 +212,7 @@ class Explorer:
     async def _answered(
         self, request: Request, make: Callable[[Question], Json], *, at_once: bool = False
     ) -> Response:
-        """An answer as JSON; what goes wrong is told in words that hold no value.
+        """An answer as JSON; the words for what goes wrong hold no value.
 
         What waits for nothing is made `at_once`: threads are few, and all may wait for the decision's lock.
         """
@@ -323,7 +323,7 @@ def serve(
     opened: Callable[[str], None],
     enough: threading.Event | None = None,
 ) -> None:
-    """Serve until every page is closed or somebody ends it; `opened` is told the address to open.
+    """Serve until every page is closed or somebody ends it; `opened` receives the address to open.
 
     `enough` ends it where it runs in a thread, which no Ctrl-C reaches.
     """

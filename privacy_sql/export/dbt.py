@@ -36,7 +36,7 @@ MOST_FACTS = 2  # the cases of (c,k)-safety in macros/kernel/unsafe_ck_safety.sq
 LARGEST_FAMILY = 50
 LARGEST_MATRIX = 50  # values
 MOST_SETS = 100  # of columns somebody may know
-SHARES = 10**6  # shares of near values are told in whole parts of it
+SHARES = 10**6  # shares of near values are written in whole parts of it
 # requirements a group keeps or fails by itself
 BY_GROUP = ("k_anonymous", "l_diverse", "t_close", "near_safe")
 CHECKSUM = [f"h{piece}" for piece in range(1, 9)]

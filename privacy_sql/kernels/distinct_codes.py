@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 FLAGS = 32
-"""Flags per row up to which numbers are told apart by flags instead of sorting."""
+"""Flags per row up to which flags, not sorting, find the distinct numbers."""
 
 LARGEST = 1 << 62
 """Keys stay below this."""

@@ -358,7 +358,7 @@ def _relaxation(failing: Mapping[str, Sequence[Verdict]], droppable: Sequence[st
     more = f", or {dropping}" if dropping else ""
     params = verdicts[0].params
     own = params.get("per_value") or {}
-    # of several limits the one that is told need not be the only one that is broken
+    # of several limits, the one shown need not be the only one that fails
     if ("c" in params and bool(own)) + len(params.get("points") or ()) + len(own) > 1:
         return f"Removing {requirement} is enough{more}; relaxing one of its limits may not be."
     relation = verdicts[0].relation

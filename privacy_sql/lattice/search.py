@@ -81,7 +81,7 @@ class LatticeSearch:
         self.rollup = Rollup(self.base, with_sensitive=with_sensitive)
         self._last: Shown | None = None
         self._again: dict[Choice, Shown] = {}
-        self.tried: dict[Choice, None] = {}  # the choices asked about, in that order
+        self.tried: dict[Choice, None] = {}  # the measured choices, in that order
         # the same choices for every further sensitive column; their own columns stand as they are
         self.sides = [
             LatticeSearch(
@@ -470,7 +470,7 @@ def frontier(
     placed = []
     for choice in asked:
         verdicts = search.asked(choice)
-        # its cost and its risks, where everything was asked about it
+        # its cost and its risks, if everything about it was measured
         if len(verdicts) >= wanted and (finished or search.pricing.labels_tell):
             cost = search.pricing.priced(search.pricing.utility, choice)
             if isfinite(cost):

@@ -69,7 +69,7 @@ def masked(found: Mapping[str, Any]) -> dict[str, Any]:
     """The records of a release as a public report may show them."""
     run = found["run"]
     k = threshold(run)
-    # in what steps the rows are told that were left out or written again; earlier records do not say
+    # the steps in which rows left out or written again are counted; earlier records do not say
     step = run.get("step", k if run.get("suppressed") or run.get("repeated") else None)
     several = run.get("values_per_person", "one") != "one"
     shown: Record = {
@@ -140,7 +140,7 @@ def few(number: object, k: int) -> object:
 
 
 def _part(run: Record, name: str, mask: Callable[[Any], object]) -> object:
-    """A part of a run as it may be told; why it is missing is told in our own words only."""
+    """A part of a run as it may be shown; our own words, and no others, say why it is missing."""
     found = run.get(name)
     if isinstance(found, dict) and "missing" in found:
         return {"missing": UNTOLD}
@@ -221,7 +221,7 @@ def _crowds(crowds: Record, k: int) -> Record:
 
 
 def _skyline(skyline: Record, k: int) -> Record:
-    """Every value, and how many people have it only where that is told of each."""
+    """Every value, and how many people have it if every value shows that."""
     values = [only(value, SKYLINE) for value in skyline["values"]]
     if any(value["people"] < k for value in values) or len(values) < skyline["n_values"]:
         values = [{**value, "people": None} for value in values]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-# safe and unsafe also differ by marker, dash or words: nothing is told by colour alone
+# safe and unsafe also differ by marker, dash or words: colour alone says nothing
 SAFE, UNSAFE, PLAIN, PALE, INK = "#0b6a8f", "#b93a0a", "#64748b", "#9cc5d6", "#1e293b"
 SERIES = ("#0b6a8f", "#b93a0a", "#3f6212", "#6b21a8", "#854d0e", "#334155")
 MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "star")

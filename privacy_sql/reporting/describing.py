@@ -33,7 +33,7 @@ from privacy_sql.verdict import Verdict
 log = logging.getLogger("privacy_sql")
 
 FACTS = 12  # how far curves go
-UNASKED_FACTS = 3  # the worst case that is told where none was asked about
+UNASKED_FACTS = 3  # facts of the worst case shown when no requirement names any
 PUBLISHED = "as_published"  # the roles of the published columns, in the record of a run
 REPLACED = "The release was published anew while its report was made."
 

@@ -66,7 +66,7 @@ def _in_group(part: Grouping, verdict: Verdict, overall: dict[int, int], held: i
     wanted = {"condition": Sql(f"g = {int(seen.private['g'])}"), "columns": names(["s", "n_rows"])}
     inside = render("counted/where.sql", source=part.histogram, **wanted)
     common = sorted(part.base.engine.fetch(inside), key=lambda row: (-row["n_rows"], row["s"]))
-    if watched:  # nobody asked about the others
+    if watched:  # no requirement is about the others
         engine, texts = part.base.engine, list(map(str, watched))
         columns = {"position": ("bigint", [*range(len(texts))]), "name": ("varchar", texts)}
         among = {"values": part.base.dictionaries["s"], "named": engine.load(columns, "named")}

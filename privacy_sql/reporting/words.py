@@ -19,7 +19,7 @@ class Below(int):
 
 
 class AtLeast(int):
-    """A count that is told in steps, rounded down."""
+    """A count in steps, rounded down."""
 
     def __str__(self) -> str:
         return f"at least {int(self):,}"

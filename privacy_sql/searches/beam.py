@@ -12,7 +12,7 @@ from privacy_sql.searches import Limits, Reached, Step, Steps
 class Beam:
     """Stepwise selection that keeps the `width` best safe choices of each step; a width of 1 is greedy.
 
-    kifer2006, Sect. 6.2. Safety may come and go along the way, so every choice is asked about anew, and the
+    kifer2006, Sect. 6.2. Safety may come and go along the way, so every choice is measured anew, and the
     best is the best of what was met, never proven.
     """
 

@@ -13,7 +13,7 @@ class EveryStep:
     """The best of all choices, proven, where there are at most `max_choices`; gives up where there are more.
 
     kifer2006, Sect. 6.2: model selection needs an exhaustive search. Costs are known without asking, so only
-    the choices cheaper than the best safe one are asked about. Giving up is early: as soon as the pace of the
+    the choices cheaper than the best safe one are measured. Giving up is early: as soon as the pace of the
     steps listed so far says that there are more than `max_choices`.
     """
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from privacy_sql.searches import Choice, Decide, Found, Incumbent, Lattice, Limits, Objective
 from privacy_sql.spaces.tags import OPEN, SAFE, Tags
 
-MOST_TOLD = 10_000  # choices that are told one by one at the end
+MOST_TOLD = 10_000  # choices that are listed one by one at the end
 Goal = Literal["all", "best", "one"]
 
 
@@ -101,7 +101,7 @@ class _Walk:
         """Find the cheapest among the safe choices that could be it, those with the lowest bound first."""
         if self.goal == "one" or self.stopped == "interrupted":
             return
-        # one of these safe choices is the cheapest; after a stop only those that were asked about count
+        # one of these safe choices is the cheapest; after a stop only those that were measured count
         border = self.objective.monotone or bool(self.stopped)
         wanted = np.zeros(self.lattice.shape, dtype=np.bool_)
         for choice in self.tags.minimal_safe() if border else self.tags.safe_choices():

@@ -96,7 +96,7 @@ class Ranges:
 
 @dataclass(frozen=True)
 class Tries:
-    """Cuts that are asked about together, box after box: which way, and the number of the first part."""
+    """Cuts that are decided together, box after box: which way, and the number of the first part."""
 
     row: Integers  # of the box among the open ones
     axis: Integers
@@ -106,7 +106,7 @@ class Tries:
 
     @classmethod
     def of(cls, ranges: Ranges, order: Integers, axes: Sequence[Axis], asking: Bools) -> Tries:
-        """The axes of `order` (box, turn) for the boxes that are asked about, in the order of their turns.
+        """The axes of `order` (box, turn) for the boxes in question, in the order of their turns.
 
         >>> reach = (
         ...     [7],

@@ -165,7 +165,7 @@ def _printed(asked: _Question, work_limit: int) -> DisclosureRisk:
 
 
 def _elsewhere(asked: _Question, known: PrintedFacts) -> tuple[Chance, Atom] | None:
-    """The likeliest atom where no fact helps; groups that are alike are asked about once."""
+    """The likeliest atom where no fact helps; equal groups are computed once."""
     counts, alike = asked.counts, dict[tuple[Any, ...], tuple[Chance, Atom]]()
     if asked.kind == "set":
         return counts.best(without=set(asked.groups))  # anybody is as likely as anybody to be a holder

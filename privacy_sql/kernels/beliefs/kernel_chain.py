@@ -31,7 +31,7 @@ FEW = 4
 """Sums that may stand for an attribute: S0, S1 and S2 of its numbers, and one for NULL."""
 
 EVERYBODY = 0.1
-"""The least weight of an attribute that is told by a few sums, so that nothing is lost where they cancel."""
+"""The least weight of an attribute that a few sums describe, so that nothing is lost where they cancel."""
 
 
 @dataclass(frozen=True)

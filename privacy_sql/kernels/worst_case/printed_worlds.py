@@ -119,7 +119,7 @@ class PrintedFacts:
         asked = Counter(atom.value for atom in settled)
         having = Counter(atom.value for atom, holds in settled.items() if holds)
         holding = {atom.person for atom, holds in settled.items() if holds}
-        # people without any of the values asked about, by what was asked about them
+        # people without any of these values, by the facts about them
         alike = Counter(frozenset(values) for person, values in about.items() if person not in holding)
         others = people - len(about)
         total = 0

@@ -22,7 +22,7 @@ PUBLIC = "A public report shows only the published choice."
 OTHERWISE = "The search was not over one level per column, so there is no picture of its choices."
 # within the limit that is drawn, and still not to be published
 ELSEWHERE = "not safe: another requirement fails"
-# what is told of a choice: marker, colour and size
+# how a choice is drawn: marker, colour and size
 KINDS = {
     "this release": ("star", INK, 15),
     "safe, cannot be finer": ("diamond", SAFE, 10),
@@ -216,7 +216,7 @@ def _frontier(material: Material, lattice: Record, own: Sequence[Any]) -> Chart 
 
 
 def _marks(kind: str, at: Sequence[tuple[float, float]], labels: list[str]) -> Line:
-    """The choices of one kind, each with a mark and what is told of it."""
+    """The choices of one kind, each with a mark and its numbers."""
     marker, colour, size = KINDS[kind]
     x, y = [x for x, _ in at], [y for _, y in at]
     return Line(kind, x, y, colour, marker=marker, size=size, joined=False, labels=labels)
@@ -225,7 +225,7 @@ def _marks(kind: str, at: Sequence[tuple[float, float]], labels: list[str]) -> L
 def _by_kind(
     points: Sequence[Record], own: Sequence[Any], drawn: Record | None = None
 ) -> list[tuple[str, list[Record]]]:
-    """The choices by what is told of them; where one requirement is `drawn`, a failing other one is named."""
+    """The choices by their verdicts; where one requirement is `drawn`, a failing other one is named."""
     groups: dict[str, list[Record]] = defaultdict(list)
     for point in points:
         if point["levels"] == list(own):

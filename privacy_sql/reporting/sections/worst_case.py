@@ -1,4 +1,4 @@
-"""The worst case as a story: what the strongest adversary asked about learns, fact by fact."""
+"""The worst case as a story: what the strongest adversary of the requirements learns, fact by fact."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def section(material: Material) -> Section:
 
 
 def _facts(verdict: Record) -> bool:
-    """Whether the worst case is told fact by fact."""
+    """Whether the page shows the worst case fact by fact."""
     return bool(verdict["witness"].get("certainty"))
 
 
