@@ -247,10 +247,6 @@ def test_what_is_unsafe_can_be_told_without_colour(driver: Any, pages: Path) -> 
     assert "✖" in script(driver, "document.querySelector('.measured.bad').innerText")
 
 
-# the dark theme changes colours and nothing else
-RULES = {"dark": "{runOnly: ['color-contrast', 'link-in-text-block']}", "light": "{}"}
-
-
 # a screen, the same at twice the size, and a phone
 @pytest.mark.parametrize("width", [1280, 640, 390])
 @pytest.mark.parametrize("name", PAGES)
@@ -258,17 +254,14 @@ def test_axe_finds_nothing(driver: Any, pages: Path, name: str, width: int) -> N
     opened(driver, pages / f"{name}.html", width)
     driver.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
     driver.execute_script(axe())
-    passed = {}
-    for theme, rules in RULES.items():
+    for theme in ("dark", "light"):
         chosen = {"media": "", "features": [{"name": "prefers-color-scheme", "value": theme}]}
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", chosen)
         found = driver.execute_async_script(
-            f"axe.run({rules}).then(arguments[0], e => arguments[0]({{violations: [String(e)]}}))"
+            "axe.run().then(arguments[0], e => arguments[0]({violations: [String(e)]}))"
         )
         told = [
             v if isinstance(v, str) else (v["id"], [n["html"][:120] for n in v["nodes"][:3]])
             for v in found["violations"]
         ]
-        assert told == [], theme
-        passed[theme] = {rule["id"] for rule in found["passes"]}
-    assert len(passed["light"]) > 10 and "color-contrast" in passed["dark"]
+        assert told == [] and len(found["passes"]) > 10, theme

@@ -291,13 +291,12 @@ def test_rows_at_the_same_distance_share_the_guess(engine: Any, rows: Any, asked
     assert found.nearest is not None and found.nearest.right == 1
 
 
-def test_a_sample_is_drawn_evenly_and_each_person_once() -> None:
+def test_a_sample_is_drawn_evenly_and_each_person_once(engine: Any) -> None:
     """Of four people two are right: every pair of them is drawn as often as any other, and nobody twice."""
     people = [("1", "", "x"), ("1", "", "y"), ("9", "", "y"), ("9", "", "x")]
     shown = [("1", "", "x"), ("9", "", "y")]
     files = _frame(people), _frame(shown), ["a"], "s"
-    with ps.connect() as engine:
-        found = [ps.measure(engine, *files, nearest=2, seed=seed).nearest for seed in range(240)]
+    found = [ps.measure(engine, *files, nearest=2, seed=seed).nearest for seed in range(240)]
     right = [each.right for each in found if each is not None]
     assert len(right) == 240
     # both right, one, none: 1, 4 and 1 of 6 pairs
