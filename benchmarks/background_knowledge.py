@@ -36,7 +36,7 @@ from privacy_sql.counted.base import count
 from privacy_sql.hierarchies import Tree
 from privacy_sql.kernels.beliefs.kernel_prior import weight_matrix
 from privacy_sql.papers import li
-from privacy_sql.papers._adult_beliefs import Study, adult
+from privacy_sql.papers._adult_beliefs import AdultStudy, adult
 from privacy_sql.table import Table
 
 BANDWIDTHS = (0.3, 1.25)
@@ -220,7 +220,7 @@ def judge_priors(found: list[dict[str, Any]]) -> dict[str, float]:
 def posterior(data: Path) -> dict[str, Any]:
     """Ω of more than 2,000 groups in one SQL statement, in memory, and exactly."""
     with ps.connect() as engine:
-        study = Study.of(engine, data)
+        study = AdultStudy.of(engine, data)
         groups = li.bt_exact(study, li.PARAMETERS["para3"])
         number = np.empty(len(study.kind), dtype=int)
         for g, rows in enumerate(groups):
@@ -242,7 +242,7 @@ def posterior(data: Path) -> dict[str, Any]:
 def certified(data: Path) -> dict[str, Any]:
     spent = time.process_time()
     with ps.connect() as engine:
-        seconds, study = timed(lambda: Study.of(engine, data))
+        seconds, study = timed(lambda: AdultStudy.of(engine, data))
         parameters = li.PARAMETERS["para3"]
         search, (kept, left_out) = timed(lambda: li.certify(study, parameters))
         auditing, (over, undecided) = timed(

@@ -31,7 +31,7 @@ from group_by import seconds  # the script beside this one
 
 import privacy_sql as ps
 from privacy_sql.counted.base import count
-from privacy_sql.papers._overlap import Pair, People
+from privacy_sql.papers._overlap import Pair, PaperPeople
 
 QUASI = ["age", "sex", "race", "marital_status", "education", "workclass", "native_country"]
 PEER = """
@@ -99,7 +99,7 @@ def main() -> None:
 
 def _adult(data: Path, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     with ps.connect() as engine:
-        pair = Pair(People(engine, data, "adult"), seed=0)
+        pair = Pair(PaperPeople(engine, data, "adult"), seed=0)
         people = _coded(pair.people)
         releases = [_boxes(engine, people.iloc[rows], pair.people) for rows in (pair.first, pair.second)]
         known = people.iloc[pair.shared][pair.people.quasi].reset_index(drop=True)
@@ -132,7 +132,7 @@ def _adult(data: Path, folder: Path, options: argparse.Namespace) -> dict[str, A
     return answer
 
 
-def _coded(people: People) -> pd.DataFrame:
+def _coded(people: PaperPeople) -> pd.DataFrame:
     """Every quasi-identifier as its place in the order of its values, for the peer reads numbers only."""
     coded = people.rows.copy()
     for column in people.quasi:
@@ -141,7 +141,7 @@ def _coded(people: People) -> pd.DataFrame:
     return coded
 
 
-def _boxes(engine: ps.Engine, sample: pd.DataFrame, people: People) -> dict[str, Any]:
+def _boxes(engine: ps.Engine, sample: pd.DataFrame, people: PaperPeople) -> dict[str, Any]:
     """A sample published as boxes, and how to read it."""
     sensitive = people.source.sensitive
     table = ps.Table(sample[[*people.quasi, sensitive]], people.quasi, sensitive)
@@ -152,7 +152,7 @@ def _boxes(engine: ps.Engine, sample: pd.DataFrame, people: People) -> dict[str,
 
 def _mdav(data: Path) -> dict[str, Any]:
     with ps.connect() as engine:
-        people = People(engine, data, "adult")
+        people = PaperPeople(engine, data, "adult")
         rows = people.rows[[*people.quasi, people.source.sensitive]]
         table = ps.Table(rows, people.quasi, people.source.sensitive)
         found: dict[str, Any] = {"rows": len(rows), "k": 5}

@@ -28,7 +28,7 @@ from privacy_sql.kernels.marginals import worst_groups
 from privacy_sql.kernels.marginals.clique_join import JoinClique
 from privacy_sql.kernels.marginals.worst_groups import fewest_values, least_entropy, worst_ratio
 from privacy_sql.marginals.search import MarginalSearch
-from privacy_sql.papers.kifer import EIGHT, MORE_AGE, MORE_MARITAL, Study, adult, eight_columns
+from privacy_sql.papers.kifer import EIGHT, MORE_AGE, MORE_MARITAL, CollectionStudy, adult, eight_columns
 from privacy_sql.searches import Limits
 from privacy_sql.searches.annealing import Annealing
 from privacy_sql.searches.beam import Beam
@@ -74,7 +74,7 @@ def listed(data: Path) -> dict[str, Any]:
     """Martin's five columns: every admissible collection listed, the best safe one proven."""
     with ps.connect() as engine:
         began = time.perf_counter()
-        study = Study.of(engine, adult(data, MORE_AGE, MORE_MARITAL))
+        study = CollectionStudy.of(engine, adult(data, MORE_AGE, MORE_MARITAL))
         counted = time.perf_counter()
         best = study.optimum
         done = time.perf_counter()

@@ -3,10 +3,12 @@
     python benchmarks/publishing.py [--rows 1000000] [--memory 2GB] [--parts boxes] [--beside ../before]
 
 `boxes`: SkylineAnonymize to one point (chen2008, Sec. 6.2) over seven columns of invented people, as skewed
-as a census. `levels`: three of the columns at a level, and small groups left out. Each is a process of its
-own, from a Parquet file to an audited one, with so much memory for the engine. `floor` is what DuckDB takes
-to copy the file that was written and to group it by its columns. `--beside FOLDER` measures another checkout
-in the same run. Prints JSON in seconds of the processor; a goal that is missed says MISSED.
+as a census. `levels`: three of the columns at a level, and small groups left out. `insensitive`: the same
+with a column beside them, of a thousand values, published as it is. `several`: the same of people with two
+values each on average. Each is a process of its own, from a Parquet file to an audited one, with so much
+memory for the engine. `floor` is what DuckDB takes to copy the file that was written and to group it by its
+columns. `--beside FOLDER` measures another checkout in the same run. Prints JSON in seconds of the processor;
+a goal that is missed says MISSED.
 """
 
 from __future__ import annotations
@@ -36,23 +38,30 @@ LEVELS = {"age": 2, "education": 1, "country": 1}
 TIMES_FLOOR = 2.0  # write and audit
 TIMES_BEFORE = 0.5  # boxes, from the file to the audited file, at ten million rows
 LARGE = 10_000_000
-PARTS = ("boxes", "levels")
+PARTS = ("boxes", "levels", "insensitive", "several")
+VISIT = "hour"  # the insensitive column
 
 
-def written(rows: int, place: Path) -> None:
-    """A Parquet file of invented people."""
+def written(part: str, rows: int, place: Path) -> None:
+    """A Parquet file of invented people; where they have several values, two rows each on average."""
     import duckdb
 
+    person = f"hash(i, 0) % {rows // 2}" if part == "several" else "i"
+
     def drawn(seed: int) -> str:
-        return f"(hash(i * 31 + {seed}) % 1000003 / 1000003.0)"
+        return f"(hash({'i' if seed > 7 else 'person'} * 31 + {seed}) % 1000003 / 1000003.0)"
 
     shown = [
         f"cast(floor(power({drawn(n)}, {skew}) * {top}) as int) as {name}"
         for n, (name, (top, skew)) in enumerate(COLUMNS.items(), start=1)
     ]
-    job = f"cast(floor(power({drawn(8)}, 1.5) * 14) as int) as job"
+    shown += [f"cast(floor(power({drawn(8)}, 1.5) * 14) as int) as job"]
+    shown += {"insensitive": [f"cast({drawn(9)} * 1000 as int) as {VISIT}"], "several": ["person"]}.get(
+        part, []
+    )
+    rows_of = f"(select i, {person} as person from range({rows}) t(i))"
     with duckdb.connect() as connection:
-        connection.execute(f"copy (select {', '.join([*shown, job])} from range({rows}) t(i)) to '{place}'")
+        connection.execute(f"copy (select {', '.join(shown)} from {rows_of}) to '{place}'")
 
 
 def published(part: str, place: Path, target: Path, memory: str) -> dict[str, float]:
@@ -67,7 +76,11 @@ def published(part: str, place: Path, target: Path, memory: str) -> dict[str, fl
         quasi = {name: ps.Intervals(5, 20) if name in LEVELS else ps.KeepOrDrop() for name in COLUMNS}
         method, require = ps.Generalise(LEVELS, max_suppressed="0.5"), [ps.KAnonymity(5)]
     with ps.connect("duckdb:", memory_limit=memory) as engine:
-        table = ps.Table(place, quasi, "job")
+        roles: dict[str, Any] = {
+            "insensitive": {"insensitive": {"columns": [VISIT], "acknowledge": "of the visit"}},
+            "several": {"identifier": "person", "values_per_person": "multiset"},
+        }.get(part, {})
+        table = ps.Table(place, quasi, "job", **roles)
         release = ps.publish(engine, table, require, method)
         chosen = time.process_time()
         ps.write(engine, release, target)
@@ -111,7 +124,7 @@ def measured(part: str, rows: int, memory: str, beside: Path | None) -> dict[str
     """One part at one size."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "people.parquet"
-        written(rows, place)
+        written(part, rows, place)
         checkouts = {"this": HERE, **({"beside": beside} if beside else {})}
         found: dict[str, Any] = {}
         for name, checkout in checkouts.items():

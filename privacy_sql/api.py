@@ -24,6 +24,7 @@ from privacy_sql.errors import DataError, NotSafe, UsageError, number_of
 from privacy_sql.history import group_contents
 from privacy_sql.history.register import Register
 from privacy_sql.judge import Requirements, Verdicts, judge, refuse_no_list, refuse_unfit
+from privacy_sql.manifest import Manifest, Output
 from privacy_sql.methods import Method, Proposal, refuse_without_labels
 from privacy_sql.publishing import audit, parts, public_record, publication, register_check, verifying
 from privacy_sql.publishing import baseline as guesses
@@ -270,18 +271,18 @@ def as_written(
     from privacy_sql.methods.generalise import Generalise
 
     place, _ = verifying.found(path)
-    content = verifying.verify(path)
-    levels, output = content["choice"].get("levels"), content["output"]
-    if content["method"] not in ("generalise", "full_domain") or not levels or "file" not in output:
-        told = f"{content['release']} was not written as a file with one level per column"
+    content = verifying.verified(path)
+    levels = content.choice.get("levels")
+    if content.method not in ("generalise", "full_domain") or not levels or not content.files:
+        told = f"{content.release} was not written as a file with one level per column"
         hint = "Name the published file with --source and the column of its groups with --group."
         raise UsageError("no_levels", told, where=place.name, hint=hint)
     release = publish(engine, table, require, Generalise(dict(levels), max_suppressed=str(allowed)))
     try:
         with engine.beside() as auditor:
-            audit.same_rows(auditor, place.parent / output["file"], release)
+            audit.same_rows(auditor, place.parent / content.files[0].file, release)
     except NotSafe:
-        told = f"the source of {content['release']} has changed since it was published"
+        told = f"the source of {content.release} has changed since it was published"
         hint = "Publish it again, or restore the source."
         raise DataError("source_changed", told, where=place.name, hint=hint) from None
     return release
@@ -466,76 +467,50 @@ def _audited(release: Release, auditor: Engine, written: Mapping[str, Any]) -> V
     return verdicts
 
 
-def describe(release: Release, verdicts: Mapping[str, Verdict], output: dict[str, Any]) -> bytes:
-    """The bytes of a release's manifest, with the verdicts of what was written."""
+def describe(release: Release, verdicts: Mapping[str, Verdict], output: Output) -> Manifest:
+    """The manifest of a release, with the verdicts of what was written."""
     table, proposal = release.table, release.proposal
     hierarchies: dict[str, manifest.Labels] = {}
     for column, kind in table.hierarchies.items():
         # bands are written for fractions as soon as one row has one; if no band is printed, the manifest must
         # not reveal that either
-        met = any(0 < level < kind.height for level in _levels(proposal, column))
+        met = any(0 < level < kind.height for level in proposal.printed_levels(column))
         read = kind if met else release.base.declared[column]
         if read.height:
-            hierarchies[column] = {"levels": list(read.level_names()), "checksum": read.checksum()}
+            hierarchies[column] = manifest.Labels(levels=tuple(read.level_names()), checksum=read.checksum())
     rows = public_record.rows(release.counts, release.step)
-    content: manifest.Manifest = {
-        "schema": manifest.SCHEMA,
-        "release": release.name,
-        "made": manifest.now(),
-        "versions": {
-            "privacy_sql": privacy_sql.__version__,
-            "engine": release.base.engine.version(),
-        },
-        "rows_in": rows["rows_in"],
-        "rows_out": rows["rows_out"],
-        "suppressed": rows["suppressed"],
-        "repeated": rows["repeated"],
-        "rows_rounded_to": release.step,
-        "columns": [{"name": name, "published_as": _published_as(release, name)} for name in release.columns],
-        "roles": table.roles,
-        "where": table.where,
-        "values_per_person": table.values_per_person,
-        "hierarchies": hierarchies,
-        "method": release.method,
-        "choice": public_record.choice(proposal.choice),
-        "search": public_record.search(proposal.search),
-        "verdicts": [
-            public_record.verdict(verdict.to_json(), by_rows=audit.by_rows(release, verdict.criterion))
-            for verdict in verdicts.values()
-        ],
-        "baseline": release.baseline.to_json() if release.baseline else None,
-        "insensitive": guesses.declared(table),
-        "claims": dict(proposal.claims),
-        "sql": proposal.view.public(),
-        "rehearsal": "NOT FOR PUBLICATION: made with a seed" if proposal.rehearsal else None,
-        "output": output,
-    }
-    if release.signoff:
-        content["signoff"] = dict(release.signoff)
-    if release.determination:
-        content["determination"] = dict(release.determination)
-    if proposal.parts:
-        content["parts"] = {name: view.public() for name, view in proposal.parts.items()}
-    return manifest.canonical(content)
-
-
-def _levels(proposal: Proposal, column: str) -> set[int]:
-    """The printed levels of a column: its own, those of rounds, or of marginals."""
-    levels = proposal.choice.get("levels", proposal.levels)
-    tables = [
-        table if isinstance(table, Mapping) else {name: levels.get(name, 0) for name in table}
-        for table in proposal.choice.get("marginals", ())
+    told = [
+        public_record.verdict(verdict.to_json(), by_rows=audit.by_rows(release, verdict.criterion))
+        for verdict in verdicts.values()
     ]
-    rounds = [part["levels"] for part in proposal.choice.get("rounds", ())]
-    return {int(made[column]) for made in [*tables, *rounds, proposal.levels] if column in made}
-
-
-def _published_as(release: Release, column: str) -> str:
-    proposal = release.proposal
-    if column == proposal.group:
-        return manifest.GROUP_NUMBER
-    if column in proposal.shown_as:
-        return proposal.shown_as[column]
-    if column not in proposal.quasi:
-        return str(release.table.roles.get(column, manifest.AS_IT_IS))
-    return manifest.at_level(proposal.levels.get(column, 0))
+    return Manifest(
+        schema=manifest.SCHEMA,
+        release=release.name,
+        made=manifest.now(),
+        versions=manifest.Versions(privacy_sql=privacy_sql.__version__, engine=release.base.engine.version()),
+        rows_in=rows["rows_in"],
+        rows_out=rows["rows_out"],
+        suppressed=rows["suppressed"],
+        repeated=rows["repeated"],
+        rows_rounded_to=release.step,
+        columns=tuple(
+            manifest.Column(name=name, published_as=release.published_as(name)) for name in release.columns
+        ),
+        roles=table.roles,
+        where=table.where,
+        values_per_person=table.values_per_person,
+        hierarchies=hierarchies,
+        method=release.method,
+        choice=public_record.choice(proposal.choice),
+        search=public_record.search(proposal.search),
+        verdicts=tuple(manifest.PublishedVerdict(**verdict) for verdict in told),
+        baseline=release.baseline.to_json() if release.baseline else None,
+        insensitive=guesses.declared(table),
+        claims=proposal.claims,
+        sql=proposal.view.public(),
+        parts={name: view.public() for name, view in proposal.parts.items()},
+        rehearsal="NOT FOR PUBLICATION: made with a seed" if proposal.rehearsal else None,
+        signoff=release.signoff,
+        determination=release.determination,
+        output=output,
+    )

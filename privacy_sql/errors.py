@@ -236,14 +236,17 @@ def nearest_column(name: str, columns: Iterable[str]) -> str:
     return f"None of its {number_of(len(known), 'column')} has a similar name; does the file have a header?"
 
 
-def did_you_mean(name: str, candidates: Iterable[str]) -> str:
-    """The hint for a misspelt name: the nearest one, or all known names.
+def did_you_mean(name: str, candidates: Iterable[str], *, listed: bool = False) -> str:
+    """The hint for a misspelt name: the nearest one, or all known names if the message has not `listed` them.
 
     >>> did_you_mean("zipcode", ["age", "zip"])
     'Did you mean "zip"?'
     >>> did_you_mean("weight", ["age", "zip"])
     'Known: age, zip.'
+    >>> did_you_mean("weight", ["age", "zip"], listed=True)
+    ''
     """
     known = list(candidates)
     found = nearest(name, known)
-    return f'Did you mean "{found}"?' if found else f"Known: {', '.join(known)}." if known else ""
+    others = "" if listed or not known else f"Known: {', '.join(known)}."
+    return f'Did you mean "{found}"?' if found else others

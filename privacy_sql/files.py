@@ -9,13 +9,13 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
 
 from privacy_sql.display import progress
 from privacy_sql.errors import EngineError, UsageError
+from privacy_sql.manifest import Manifest, WrittenFile
 
 # the folders that this run has locked, by device and number
 _held: ContextVar[frozenset[tuple[int, int]]] = ContextVar("held", default=frozenset())
@@ -58,14 +58,16 @@ def no_place(text: str) -> str:
     return ""
 
 
-def written(part: Mapping[str, Any], folder: Path) -> Path:
-    """The place of a release's file, by its manifest; an engine reads its cells unescaped.
+def written(part: WrittenFile, folder: Path) -> Path:
+    """The place of a release's file, by its manifest; an engine reads its cells unescaped."""
+    file = folder / part.file
+    return Escaped(file) if part.csv == ESCAPED else file
 
-    >>> type(written({"file": "a.csv", "csv": {"formulas": "escape"}}, Path("out"))).__name__
-    'Escaped'
-    """
-    file = folder / str(part["file"])
-    return Escaped(file) if part.get("csv") == ESCAPED else file
+
+def places(content: Manifest, folder: Path) -> tuple[Path | str, ...]:
+    """The files of a release whose manifest is in a folder, or the names of its tables."""
+    files = tuple(written(part, folder) for part in content.files)
+    return files or tuple(part.relation for part in content.tables)
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from privacy_sql.counted.base import no_rows
-from privacy_sql.counted.grouping import Candidate, Known
+from privacy_sql.counted.grouping import Candidate, Origin
 from privacy_sql.counted.households import household_groups
 from privacy_sql.counted.population import population_groups
 from privacy_sql.criteria import EMPTY, Criterion, Evidence
@@ -118,7 +118,7 @@ def judge(grouping: Candidate, require: Sequence[Criterion]) -> Verdicts:
     return verdicts
 
 
-def for_column(requirement: str, base: Known) -> str:
+def for_column(requirement: str, base: Origin) -> str:
     """A requirement with its sensitive column, if there are several."""
     return f"{requirement} for {base.table.sensitives[0]}" if base.table.also_sensitive else requirement
 
@@ -134,7 +134,7 @@ def refuse_one_table(require: Sequence[Criterion]) -> None:
         )
 
 
-def refuse_unfit(base: Known, require: Sequence[Criterion]) -> None:
+def refuse_unfit(base: Origin, require: Sequence[Criterion]) -> None:
     """Refuse requirements that do not fit this table, before gathering evidence."""
     if not require:
         raise UsageError(

@@ -17,7 +17,7 @@ from privacy_sql.judge import Requirements, Verdicts
 from privacy_sql.methods import check_levels, grouped_at, share
 from privacy_sql.parameters import given
 from privacy_sql.studies._people_by_risk import of_grouping
-from privacy_sql.table import Table
+from privacy_sql.table import KeptCounts, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,9 +35,10 @@ def count(engine: Engine, table: Table) -> People:
     ...     [bool(ps.check(engine, people, [ps.KAnonymity(k)])) for k in (1, 2)]
     [True, False]
     """
-    made = object.__new__(People)
-    for name, value in given(api.count(engine, table)).items():  # what the table made of its arguments
-        object.__setattr__(made, name, value)
+    declared = given(api.count(engine, table))
+    kept: KeptCounts = declared.pop("counted")
+    made = People(**declared)
+    made.counted.engine, made.counted.base = kept.engine, kept.base
     return made
 
 
@@ -131,7 +132,7 @@ class People(Table):
         return counted(engine, self, several=True)
 
     def _counts(self) -> tuple[Engine, Base]:
-        if self.counted is None:
+        if self.counted.base is None:
             hint = "Count it again: ps.count(engine, table)."
             raise UsageError(
                 "not_counted",
@@ -139,8 +140,7 @@ class People(Table):
                 where=self.name,
                 hint=hint,
             )
-        found: tuple[Engine, Base] = self.counted
-        return found
+        return self.counted.engine, self.counted.base
 
     def _own(self, base: Base, levels: Mapping[str, int]) -> Grouping:
         """The groups at these levels; groups from a column of the table have no levels."""

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from privacy_sql import manifest
 from privacy_sql.counted.base import Base
-from privacy_sql.counted.fingerprints import Alike
+from privacy_sql.counted.fingerprints import DistinctRows
 from privacy_sql.counted.grouping import Candidate, Grouping, Judgeable
 from privacy_sql.display import notebook
 from privacy_sql.display.aligned import aligned
@@ -48,7 +49,17 @@ class Proposal:
     permuted: bool = False  # sensitive values stand in an order nobody can follow within their group
     # several tables that leave together, by name; `view` then shows them in one statement
     parts: Mapping[str, Query] = field(default_factory=dict)
-    alike: Alike | None = None  # the rows of `view` with counts, if it is made from counts
+    alike: DistinctRows | None = None  # the rows of `view` with counts, if it is made from counts
+
+    def printed_levels(self, column: str) -> set[int]:
+        """The printed levels of a column: its own, those of rounds, or of marginals."""
+        levels = self.choice.get("levels", self.levels)
+        tables = [
+            table if isinstance(table, Mapping) else {name: levels.get(name, 0) for name in table}
+            for table in self.choice.get("marginals", ())
+        ]
+        rounds = [part["levels"] for part in self.choice.get("rounds", ())]
+        return {int(made[column]) for made in [*tables, *rounds, self.levels] if column in made}
 
 
 @dataclass(frozen=True)
@@ -131,7 +142,7 @@ class Release(Judgeable):
         return self.proposal.parts
 
     @property
-    def alike(self) -> Alike | None:
+    def alike(self) -> DistinctRows | None:
         """The same rows with counts, if the counts say everything that is published."""
         return self.proposal.alike
 
@@ -139,6 +150,17 @@ class Release(Judgeable):
     def promise(self) -> Callable[[], Mapping[str, Verdict]] | None:
         """The verdicts on the claims, judged again by the audit."""
         return self.proposal.promise
+
+    def published_as(self, column: str) -> str:
+        """What a published column shows, in the words of the manifest."""
+        proposal = self.proposal
+        if column == proposal.group:
+            return manifest.GROUP_NUMBER
+        if column in proposal.shown_as:
+            return proposal.shown_as[column]
+        if column not in proposal.quasi:
+            return str(self.table.roles.get(column, manifest.AS_IT_IS))
+        return manifest.at_level(proposal.levels.get(column, 0))
 
     def to_arrow(self) -> pa.Table:
         """The audited rows as an Arrow table, or the error of `write`."""

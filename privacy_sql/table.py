@@ -19,6 +19,14 @@ TIED = {"no": False, "number": True}  # whether published rows say who lives tog
 NULLS = ("value", "error", "refuse")  # the last two are one: stop
 
 
+@dataclass(eq=False)
+class KeptCounts:
+    """The engine that counted a table, and its counts, for every later question; empty if nothing is kept."""
+
+    engine: Any = None
+    base: Any = None
+
+
 @dataclass(frozen=True)
 class Table:
     """A source and the roles of its columns. Nothing is read until an engine is given.
@@ -58,8 +66,8 @@ class Table:
     also_known: tuple[str, ...] = field(default=(), kw_only=True)
     acknowledged: str | None = field(default=None, kw_only=True)  # why insensitive ones may single out
     members_tied: bool = field(default=False, kw_only=True)  # published rows say who lives together
-    # of a table from `count`: the engine and its counts; a table made from it with other roles has none
-    counted: Any = field(default=None, init=False, repr=False, compare=False)
+    # what `count` keeps; a table made from it with other roles starts without
+    counted: KeptCounts = field(default_factory=KeptCounts, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         put = object.__setattr__

@@ -80,6 +80,13 @@ class Verdict:
         return self.notes
 
     @property
+    def danger(self) -> float:
+        """A number that grows with the risk; a risk without a value is above all others."""
+        if self.value is None:
+            return math.inf
+        return -float(self.value) if self.relation.startswith(">") else float(self.value)
+
+    @property
     def estimated_groups(self) -> int:
         """Groups whose contribution is an estimate and not a bound."""
         return int(self.witness.get("estimated_groups", 0))

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -19,6 +21,7 @@ import privacy_sql as ps
 from privacy_sql.errors import PrivacySqlError
 from tests.command_line import call
 
+NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 MARK = "CANARY"
 COLUMNS = ("id", "age", "illness", "free")
 ROWS = [(f"{MARK}P{n}", f"{MARK}Q{n % 4}", f"{MARK}S{n % 3}", f"{MARK}F{n}") for n in range(24)]
@@ -164,10 +167,14 @@ LATER = (2, 3, 5, 8, 13, 21, 34)  # statements that fail with one class of error
 def tried(
     home: type[Any], verb: str, words: list[str], asked: dict[str, Fault], later: Sequence[int] = LATER
 ) -> None:
-    """Every class of error in the first statement of a verb, and some in later ones; none shows a cell."""
+    """Every class of error in the first statement of a verb, and some in later ones; none shows a cell.
+
+    The build takes a quarter of the classes for each verb, another quarter for the next, and the night all.
+    """
     prepared(verb)
     names = list(asked)
-    plan = [(1, name) for name in names] + [(at, names[at % len(names)]) for at in later]
+    first = [name for number, name in enumerate(names) if NIGHTLY or (number + crc32(verb.encode())) % 4 == 0]
+    plan = [(1, name) for name in first] + [(at, names[at % len(names)]) for at in later]
     for number, (at, name) in enumerate(plan):
         with failing(home, asked[name], at) as raised:
             code = silent(verb, words, *(["--json"] if number % 2 else []))

@@ -60,8 +60,8 @@ NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 OTHERS = 5  # off DuckDB one in so many cases runs
 # and where counts travel from the one to the other, one in so many of a file
 TRAVELLING, TRAVELLING_ENGINES = 9, 3
-# a property with an engine has one in so many of its examples in the build, and no fewer than the least
-SHARE_OF_EXAMPLES = {"duckdb": 2, "postgres": 4, "postgres_travelling": 4}
+# a property has one in so many of its examples in the build, and no fewer than the least
+SHARE_OF_EXAMPLES = {None: 2, "duckdb": 4, "postgres": 8, "postgres_travelling": 8}
 LEAST_EXAMPLES = 3  # the first example of a property is its simplest
 
 
@@ -105,13 +105,13 @@ def _shared_out(items: list[pytest.Item]) -> dict[pytest.Item, None]:
     """The items without most of the cases off DuckDB; which are left, the name decides."""
     cases_of: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if (engine := _engine_of(item)) in SHARE_OF_EXAMPLES and engine != "duckdb":
+        if (engine := _engine_of(item)) in SHARE_OF_EXAMPLES and engine not in (None, "duckdb"):
             test, file = item.nodeid.partition("[")[0], item.nodeid.partition("::")[0]
             if engine == "postgres_travelling":
                 cases_of[f"{file} travelling"].append(item)
             elif not file.startswith("tests/engines/"):
                 cases_of[test].append(item)
-    left_out = set()
+    left_out = _only_widening(items)
     for name, found in cases_of.items():
         share = OTHERS
         if name.endswith(" travelling"):
@@ -119,6 +119,22 @@ def _shared_out(items: list[pytest.Item]) -> dict[pytest.Item, None]:
         first = crc32(name.encode()) % min(share, len(found))
         left_out |= set(found) - set(found[first::share])
     return dict.fromkeys(item for item in items if item not in left_out)
+
+
+def _only_widening(items: list[pytest.Item]) -> set[pytest.Item]:
+    """The cases only the night looks at: of a random test with the marker `widens(n)` all but one in n."""
+    cases_of: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    shares = {}
+    for item in items:
+        if (mark := item.get_closest_marker("widens")) is not None and _engine_of(item) in (None, "duckdb"):
+            test = item.nodeid.partition("[")[0]
+            cases_of[test].append(item)
+            shares[test] = mark.args[0]
+    left_out: set[pytest.Item] = set()
+    for test, found in cases_of.items():
+        first = crc32(test.encode()) % min(shares[test], len(found))
+        left_out |= set(found) - set(found[first :: shares[test]])
+    return left_out
 
 
 def _engine_of(item: pytest.Item) -> str | None:
@@ -136,7 +152,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Any:
                 return (yield)
     test = getattr(pyfuncitem, "function", None)
     chosen = getattr(test, "_hypothesis_internal_use_settings", None)
-    if NIGHTLY or chosen is None or engine is None:
+    if NIGHTLY or chosen is None:
         return (yield)
     share = chosen.max_examples // SHARE_OF_EXAMPLES.get(engine, 1)
     fewer = min(chosen.max_examples, max(LEAST_EXAMPLES, share))

@@ -18,7 +18,7 @@ import sqlglot
 import privacy_sql as ps
 from privacy_sql.criteria import make
 from privacy_sql.export import standalone
-from privacy_sql.export.standalone import Statement
+from privacy_sql.export.standalone import CompiledStatement
 from privacy_sql.query.template import Query
 from tests.conftest import FIXTURES, cases
 from tests.statements import sent
@@ -80,7 +80,7 @@ def read(content: str) -> dict[str, str]:
     return found
 
 
-def compiled() -> dict[str, list[Statement]]:
+def compiled() -> dict[str, list[CompiledStatement]]:
     """What `compile` prints: a table with every kind of hierarchy, and each criterion it has SQL for."""
     levels = dict.fromkeys(PEOPLE.quasi, 1)
     whole = PEOPLE.hierarchies

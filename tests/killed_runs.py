@@ -31,6 +31,7 @@ from privacy_sql.engines.spark import Spark
 from privacy_sql.errors import PrivacySqlError
 from privacy_sql.history.register import FILE_NAME, Register
 from privacy_sql.project import running  # noqa: F401
+from privacy_sql.publishing.verifying import verified
 from privacy_sql.query import template
 from tests import kills
 
@@ -123,7 +124,7 @@ def looked(folder: Path, form: str) -> str:
     }
     with ps.connect(urls.get(form, "duckdb:"), **({"dsn_env": DSN} if form == "postgres" else {})) as engine:
         try:
-            found = ps.verify(place, engine if tables else None)
+            found = verified(place, engine if tables else None)
         except PrivacySqlError as problem:
             if problem.code != "no_manifest":
                 return f"{problem.code}: {problem}"
@@ -135,7 +136,7 @@ def looked(folder: Path, form: str) -> str:
         if not register.holds(found):
             return "out, and not in the register"
         register.find(register.entries())
-    return str(found["rows_in"])
+    return str(found.rows_in)
 
 
 def strays(folder: Path) -> list[str]:

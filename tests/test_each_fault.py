@@ -27,7 +27,7 @@ from privacy_sql.history.register import FILE_NAME as REGISTER
 from privacy_sql.history.register import Register
 from privacy_sql.manifest import read
 from privacy_sql.methods import noisy_counts
-from privacy_sql.publishing.verifying import verify
+from privacy_sql.publishing.verifying import verified
 from tests import engines, kills
 from tests.command_line import Told, call
 from tests.conftest import ROOT
@@ -93,11 +93,11 @@ def strays(folder: Path) -> list[str]:
 def whole(folder: Path) -> None:
     """Everything that is out verifies, was paid for, and is in the register."""
     for place in (folder / "out").glob("*.manifest.json"):
-        content = verify(place)
+        content = verified(place)
         registered = [entry.name for entry in Register(folder / REGISTER).history()]
-        assert content["release"] in registered
-        if content["method"] == "noisy_counts":
-            assert content["claims"]["ledger"].removeprefix("charged as ") in tickets(folder)
+        assert content.release in registered
+        if content.method == "noisy_counts":
+            assert content.claims["ledger"].removeprefix("charged as ") in tickets(folder)
 
 
 # -- kills ---------------------------------------------------------------------------------------------------
@@ -337,7 +337,7 @@ def test_a_server_that_ends_a_connection_leaves_the_old_table_and_its_manifest(
     with monkeypatch.context() as patch:
         patch.setattr(Postgres, "write_table", ended)
         assert run(folder, "--overwrite").exit == 4
-    assert place.read_bytes() == old and read(place)["release"] == "people"
+    assert place.read_bytes() == old and read(place).release == "people"
     assert call("verify", place, "--project", folder).exit == 0
     assert run(folder, "--overwrite").exit == 0
     engines.connected("postgres").close()  # the next test finds no table

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 import privacy_sql as ps
 from privacy_sql import registry
 from privacy_sql.boxes import in_memory as boxes
-from privacy_sql.boxes.partitioning import Plan
+from privacy_sql.boxes.partitioning import CutPlan
 from privacy_sql.counted.base import Base, count
 from privacy_sql.criteria import Criterion
 from privacy_sql.criteria._on_arrays import OnArrays, decided_on_arrays
@@ -85,6 +85,7 @@ def drawn(data: st.DataObject, criterion: str) -> tuple[list[Any], list[Any]]:
     return people, [*people, *data.draw(st.lists(person, max_size=3), label="others")]
 
 
+@pytest.mark.widens(3)
 @pytest.mark.parametrize("criterion", sorted(CRITERIA))
 @few
 @given(data=st.data())
@@ -167,6 +168,7 @@ def several(data: st.DataObject, criterion: str, kind: str) -> ps.Table:
     )
 
 
+@pytest.mark.widens(3)
 @pytest.mark.parametrize("kind", ["one", "set", "multiset", "two"])
 @pytest.mark.parametrize("criterion", ON_ARRAYS)
 @few
@@ -193,7 +195,7 @@ def test_searches_and_boxes_are_the_same_in_arrays_and_by_statements(
             require = [asked] if utility != "average_group_size" else [asked, ps.KAnonymity(1)]
             same_search(base, require, utility, allowed)
             if kind != "two":
-                both(base, require, Plan(split, None, data.draw(st.booleans(), label="relaxed")))
+                both(base, require, CutPlan(split, None, data.draw(st.booleans(), label="relaxed")))
         except PrivacySqlError as problem:
             assert problem.code in {*EXCUSES, "no_hierarchy", "unfit_requirement", "not_a_number"}, problem
 
@@ -227,6 +229,7 @@ def with_columns(people: list[Any], population: list[Any], kind: str, plain: boo
     )
 
 
+@pytest.mark.widens(3)
 @pytest.mark.parametrize("kind", ["one", "two"])
 @pytest.mark.parametrize("criterion", sorted(CRITERIA))
 @few

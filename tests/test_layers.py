@@ -89,6 +89,18 @@ def test_few_modules_stand_beside_the_rooms() -> None:
     assert len(beside) <= MOST_BESIDE_ROOMS, beside
 
 
+def test_no_two_classes_of_the_package_have_one_name() -> None:
+    """A name that stands for two things tells a reader neither; those of parts follow from their files."""
+    found: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(path.relative_to(PACKAGE).as_posix())
+    assert len(found) > 300  # they are read
+    two = {name for name, places in found.items() if len(places) > 1}
+    assert two == {"People"}, "the screen of a page, and a counted table"
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
 def test_imports_point_downwards(path: Path) -> None:
     me = home(path)

@@ -146,7 +146,7 @@ def test_arrays_say_what_statements_say(facts: int, several: str) -> None:
         )
         rows = [(n, "20" if n % 3 else "31", "a", "fgh"[n % 2 + n // 7]) for n in range(12)]
         people = ps.count(engine, table(rows, **declared))
-        counts = InMemory(people.counted[1], with_sensitive=True)
+        counts = InMemory(people.counted.base, with_sensitive=True)
         if several != "one" and facts:
             for ask in (
                 lambda: people.risks({}, facts=facts),

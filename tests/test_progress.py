@@ -34,7 +34,7 @@ class Terminal(io.StringIO):
 def test_a_bar_moves_while_nothing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal("working")
     monkeypatch.setattr(sys, "stderr", terminal)
-    bars = progress.Bars(after=0)
+    bars = progress.BarProgress(after=0)
     assert terminal.seen.wait(30)
     bars.stop()
 
@@ -42,7 +42,7 @@ def test_a_bar_moves_while_nothing_is_reported(monkeypatch: pytest.MonkeyPatch) 
 def test_what_is_reported_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal("search")
     monkeypatch.setattr(sys, "stderr", terminal)
-    bars = progress.Bars(after=0)
+    bars = progress.BarProgress(after=0)
     bars.clock.join()
     bars("search", 3, 4)
     assert terminal.seen.wait(30)
@@ -67,7 +67,7 @@ def test_elsewhere_long_work_says_a_line_now_and_then_and_short_work_nothing(
         progress.report("search", 1, 4)
     assert plain.getvalue() == ""
     log = Terminal("search")
-    lines = progress.Lines(log, after=0.01, every=0.01)
+    lines = progress.LineProgress(log, after=0.01, every=0.01)
     lines("search", 3, 4)
     assert log.seen.wait(30)
     lines.stop()
@@ -80,7 +80,7 @@ def test_elsewhere_long_work_says_a_line_now_and_then_and_short_work_nothing(
 def test_nobody_who_reads_stops_no_work() -> None:
     gone = io.StringIO()
     gone.close()
-    lines = progress.Lines(gone, after=0, every=0)
+    lines = progress.LineProgress(gone, after=0, every=0)
     lines.clock.join(30)
     assert not lines.clock.is_alive()
     lines.stop()
@@ -125,7 +125,7 @@ def test_long_verbs_say_what_they_are_doing_and_how_much_is_left(tmp_path: Path)
 def test_nothing_more_is_shown_once_a_page_waits_for_somebody() -> None:
     said = io.StringIO()
     with progress.shown():
-        lines = progress.Lines(said, after=0, every=0)
+        lines = progress.LineProgress(said, after=0, every=0)
         token = progress._stop.set(lines.stop)
         progress.silence()
         before = said.getvalue()

@@ -91,6 +91,12 @@ def _attacked(
     """
     if not releases:
         raise UsageError("no_release", "there is no release to attack")
+    # versions of one release have one name
+    called = [each.name for each in releases]
+    releases = [
+        replace(each, name=f"{name} ({called[: place + 1].count(name)})") if called.count(name) > 1 else each
+        for place, (name, each) in enumerate(zip(called, releases, strict=True))
+    ]
     raise_all([nothing_shared(r.name) for r in releases if not set(r.columns) & set(people.quasi)])
     known = count(engine, people)
     if not known.rows:
@@ -135,7 +141,7 @@ def _of_release(release: Release) -> Description:
     if kept is None:
         return found
     kinds = {name: kind for name, kind in release.table.hierarchies.items() if kind.height}
-    return by_what_it_holds(found, kept_privately.Kept(kinds, group_contents.frames(kept)))
+    return by_what_it_holds(found, kept_privately.KeptRelease(kinds, group_contents.frames(kept)))
 
 
 def _of_marginals(release: Release) -> Description:

@@ -14,14 +14,14 @@ from privacy_sql.counted.grouping import Grouping
 from privacy_sql.engines import Engine
 from privacy_sql.errors import people
 from privacy_sql.history.described import Description
-from privacy_sql.kernels.composition.intersection import DEFAULT_LEVELS, Outcome, Summary, Tally, summarise
+from privacy_sql.kernels.composition.intersection import DEFAULT_LEVELS, Anonymity, Summary, Tally, summarise
 from privacy_sql.query.template import Query, Sql, names, render
 
 # the most worlds of one combination; with more, people count as known for certain
 MOST_WORLDS = 4096
 
 
-class Record(dict[str, Any]):
+class NamedFields(dict[str, Any]):
     """Named fields, read as `record["P"]` or `record.P`."""
 
     def __getattr__(self, name: str) -> Any:
@@ -212,7 +212,7 @@ class Findings:
         return summarise(tallies, people=people, releases=len(self.releases), levels=self.levels)
 
     @cached_property
-    def summary(self) -> Record:
+    def summary(self) -> NamedFields:
         """Counts and shares: P people, VP the vulnerable ones, PVP the percentage exposed at each level."""
         found = self.measured
         queries = [
@@ -225,7 +225,7 @@ class Findings:
             for each in self.releases
         ]
         sizes = [self.engine.fetch(query)[0] for query in queries]
-        return Record(
+        return NamedFields(
             P=found.people,
             n_ok=found.n_ok,
             n_empty=found.n_empty,
@@ -266,9 +266,10 @@ class Findings:
             for each, share in zip(self.releases, self.located, strict=True)
             if not share
         ]
-        missed = [
+        # the others of a candidate may be versions of one release
+        missed = dict.fromkeys(
             each.name for each, share in zip(self.releases, self.located, strict=True) if 0 < share < 100
-        ]
+        )
         if missed:
             told.append(
                 f"{people(self.measured.n_unlocated)} match no group of {' or '.join(missed)}: they were left"
@@ -276,7 +277,7 @@ class Findings:
                 " so they count as exposed; remove people who are not in it."
             )
         told += [f"{lacking}." for lacking in self.lacking]
-        unsure = [each.name for each in self.releases if each.several]
+        unsure = dict.fromkeys(each.name for each in self.releases if each.several)
         if unsure:
             told.append(
                 f"{', '.join(unsure)}: people may be in one group or another, and the worst case counts;"
@@ -286,7 +287,7 @@ class Findings:
             told.append("the releases share no sensitive value for anybody; map their names to each other")
         return told
 
-    def people(self) -> list[Record]:
+    def people(self) -> list[NamedFields]:
         """INTERNAL: everybody with the groups that fit and the remaining sensitive values."""
         columns = [*names(["person", "world", "posterior", "ambiguous"]), *self.priors]
         outcomes = {row["person"]: row for row in self._listed(self.outcomes, columns)}
@@ -306,10 +307,10 @@ class Findings:
         found = []
         for one in self.engine.fetch(self._rows()):
             row = outcomes[one["person"]]
-            outcome = Outcome(
+            outcome = Anonymity(
                 tuple(row[prior] for prior in self.priors), row["posterior"], bool(row["ambiguous"])
             )
-            record = Record(
+            record = NamedFields(
                 id=one["id"] if self.ids is None else self.ids[one["id"]],
                 candidates=[sorted(groups.get(one["person"], []), key=str) for groups in fitting],
                 EA=list(outcome.prior),

@@ -17,7 +17,7 @@ from privacy_sql.errors import DataError, UsageError
 from privacy_sql.hierarchies import AsIs, Hierarchy
 from privacy_sql.hierarchies.numeric import NUMBER
 from privacy_sql.history.described import Description, PublishedColumn
-from privacy_sql.history.labels import AS_IT_SAYS, SAME_NUMBER, STAR, Rule, node_of_box
+from privacy_sql.history.labels import AS_IT_SAYS, SAME_NUMBER, STAR, LabelRule, node_of_box
 from privacy_sql.history.labels import columns as rule_columns
 from privacy_sql.query.template import Query, Sql, names, render
 from privacy_sql.table import Table
@@ -303,13 +303,13 @@ def _cover(
     return cover, engine.create(wide)
 
 
-def _rules(how: PublishedColumn, kind: Hierarchy, label: str | None) -> list[Rule]:
+def _rules(how: PublishedColumn, kind: Hierarchy, label: str | None) -> list[LabelRule]:
     found = how.rules(label)
     if not how.stranger or label is None:
         return found
     if kind.covers_all(label):
         # a label that covers everything says no more than `*`
-        return [*found, Rule(everything=True, tier=STAR)]
+        return [*found, LabelRule(everything=True, tier=STAR)]
     if how.own:
         return [replace(rule, unread=False, guessed=False) for rule in found]
     # a label of the hierarchy, although nobody here has it

@@ -40,7 +40,7 @@ def states(table: studied_table.Studied) -> int:
 
 
 @dataclass(frozen=True)
-class Measured:
+class BeliefDistance:
     """A distance of beliefs and its name."""
 
     name: str
@@ -54,7 +54,7 @@ def measured(
     bandwidth: Bandwidth,
     normalise: distances.Normalise,
     log_base: int | str,
-) -> Measured:
+) -> BeliefDistance:
     """The distance of that name; by default smoothed_js if sensitive values can be smoothed, otherwise js.
 
     `given` distances of sensitive values replace the table's own; `bandwidth` is for smoothing.
@@ -73,7 +73,7 @@ def measured(
     ):
         name = "smoothed_js"
     if name == "smoothed_js":
-        return Measured("smoothed_js", _smoothed(table, apart, smoothing, normalise, log_base))
+        return BeliefDistance("smoothed_js", _smoothed(table, apart, smoothing, normalise, log_base))
     m = len(table.values)
     carried = 1 - np.eye(m, dtype=int) if apart is None else apart[:m, :m]
     between: dict[str, Callable[[Any, Any], Any]] = {
@@ -82,7 +82,7 @@ def measured(
         "tv": distances.total_variation,
         "emd": partial(distances.earth_movers_each, distances=carried),
     }
-    return Measured(name or "js", between[name or "js"])
+    return BeliefDistance(name or "js", between[name or "js"])
 
 
 def _smoothed(
@@ -122,7 +122,7 @@ def rows(
     prior: beliefs.Prior,
     decided: Decided,
     t: Fraction,
-    measure: Measured,
+    measure: BeliefDistance,
     method: str,
     cap: int,
 ) -> list[Row]:

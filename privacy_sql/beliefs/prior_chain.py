@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from privacy_sql.beliefs.resemblance import in_whole_numbers, reach_of
 from privacy_sql.display.progress import report
 from privacy_sql.errors import UsageError
-from privacy_sql.kernels.beliefs.kernel_chain import Chain, plan_chain
+from privacy_sql.kernels.beliefs.kernel_chain import SummingOrder, plan_chain
 from privacy_sql.kernels.beliefs.kernel_prior import kernel_weight
 from privacy_sql.kernels.distinct_codes import distinct
 from privacy_sql.query.template import Sql, literal, render
@@ -63,7 +63,7 @@ def chained(
     return beliefs
 
 
-def _counted(table: Studied, chain: Chain) -> Callable[[Block], Sql]:
+def _counted(table: Studied, chain: SummingOrder) -> Callable[[Block], Sql]:
     """The start of every block: counts, with a few sums in place of some columns."""
     engine = table.base.engine
     columns = [table.columns[i] for i in (*chain.same, *chain.order, *chain.sums)]
@@ -83,7 +83,7 @@ def _summed(table: Studied, state: Sql, right: Array, column: int, rest: list[Sq
 
 
 def _running(
-    table: Studied, chain: Chain, column: int, bandwidth: Fraction | float
+    table: Studied, chain: SummingOrder, column: int, bandwidth: Fraction | float
 ) -> Callable[[Block], Sql]:
     """The start of a block with running sums over a column: those of the block's numbers."""
     name = table.columns[column]
@@ -141,7 +141,7 @@ def _goals(table: Studied, columns: list[Sql], block: Block) -> Sql:
     )
 
 
-def _blocks(table: Studied, chain: Chain, running: bool) -> int:
+def _blocks(table: Studied, chain: SummingOrder, running: bool) -> int:
     """The number of blocks of targets."""
     rows = chain.rows * len(table.values)
     if running:

@@ -79,7 +79,7 @@ class TrialInSql(Trial):
                 made = [people, *made]
         self.held = [*made, *self.held]
         # a part is compared with the whole table, not with the other boxes tried now
-        whole = counted.overall if base.table.sensitives else None
+        whole = base.overall if base.table.sensitives else None
         return Grouping(base, (Key("box"),), candidate, people, histogram, groups, whole=whole)
 
 
@@ -99,11 +99,6 @@ class BoxesInSql(OpenBoxes[TrialInSql]):
     def ordered(self) -> Integers:
         """Whether the places of each axis have an order."""
         return np.array([axis.ordered for axis in self.places.axes], dtype=np.int64)
-
-    @cached_property
-    def overall(self) -> Sql:
-        """How often each sensitive value occurs in the whole table."""
-        return self.engine.create(render("counted/overall.sql", histogram=self.places.base.relation))
 
     def reach(self) -> Columns:
         return self.engine.arrays(render("boxes/ranges.sql", boxes=self.boxes, axes=self.places.shown_axes))

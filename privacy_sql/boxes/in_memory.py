@@ -43,12 +43,13 @@ def fits(base: Base, require: Sequence[Criterion]) -> bool:
         and decided_on_arrays(criterion)
         and criterion.fits(base)
         and not criterion.needs_base  # its parts are cut by statements
+        and not criterion.needs_population  # boxes have no labels to compare
         for criterion in require
     )
 
 
 @dataclass(frozen=True)
-class Counts:
+class CombinationCounts:
     """What each combination has: the counts from start[i] up to start[i + 1], each of one code."""
 
     start: Ints
@@ -57,7 +58,7 @@ class Counts:
     n_codes: int  # above every code
 
     @classmethod
-    def of(cls, at: Ints, code: Ints, n: Ints, combinations: int) -> Counts:
+    def of(cls, at: Ints, code: Ints, n: Ints, combinations: int) -> CombinationCounts:
         order = np.argsort(at, kind="stable")
         start = np.concatenate([[0], np.cumsum(np.bincount(at, minlength=combinations))])
         return cls(start, code[order], n[order], int(code.max(initial=0)) + 1)
@@ -67,7 +68,7 @@ class Counts:
         owner, place = spread(self.start, combinations)
         return owner, self.code[place], self.n[place]
 
-    def only(self, combinations: Ints) -> Counts:
+    def only(self, combinations: Ints) -> CombinationCounts:
         """The same of some combinations, in their order."""
         _, place = spread(self.start, combinations)
         n = (self.start[1:] - self.start[:-1])[combinations]
@@ -94,7 +95,7 @@ class AxisInMemory:
     def __init__(self, places: Places, axis: Axis, position: int) -> None:
         self.axis = axis
         if axis.ordered:
-            code, rank, size = places.listed(position)
+            code, rank, size = places.listed[position]
             self.at = [np.arange(int(rank.max(initial=0)) + 1)]
             self.size = self.at[0].astype(np.float64)
             if axis.numeric:
@@ -250,11 +251,11 @@ class BoxesInMemory(OpenBoxes[TrialInMemory]):
         self.people = totals(at, found["n_rows"], len(self.c))
         counts = {}
         if told:
-            counts[PEOPLE] = Counts.of(at, found[told], found["n_rows"], len(self.c))
+            counts[PEOPLE] = CombinationCounts.of(at, found[told], found["n_rows"], len(self.c))
         for part in places.beside:
             its = self._listed(part.relation, ["s"])
             at = np.searchsorted(self.c, its["g"])
-            counts[part.measure] = Counts.of(at, its["s"], its["n_rows"], len(self.c))
+            counts[part.measure] = CombinationCounts.of(at, its["s"], its["n_rows"], len(self.c))
         self.values = counts.get(places.of_values) if places.by_value else None
         self._classes = counts.get(places.of_classes[1])
         self.overall = None
@@ -311,7 +312,7 @@ class BoxesInMemory(OpenBoxes[TrialInMemory]):
         self._begin = np.append(first, len(box))
 
     @property
-    def classes(self) -> Counts:
+    def classes(self) -> CombinationCounts:
         """The class of an information gain."""
         assert self._classes is not None
         return self._classes

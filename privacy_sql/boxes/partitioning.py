@@ -32,7 +32,7 @@ from privacy_sql.spaces.partitions import Bools, Floats, Integers, Ranges, Tries
 
 
 @dataclass(frozen=True)
-class Plan:
+class CutPlan:
     """How boxes are cut: which axis first, where, and whether people at one place may be separated."""
 
     split: str = "median"
@@ -92,7 +92,7 @@ class Partitioning:
     """One partition of one base under some requirements."""
 
     def __init__(
-        self, base: Base, require: Sequence[Criterion], plan: Plan, *, in_memory: bool | None = None
+        self, base: Base, require: Sequence[Criterion], plan: CutPlan, *, in_memory: bool | None = None
     ) -> None:
         self.base, self.require, self.plan = base, require, plan
         by_gain = plan.split == "information_gain"

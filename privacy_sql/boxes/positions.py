@@ -10,20 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from privacy_sql.counted.base import Base, Key, count
 from privacy_sql.counted.grouping import Grouping, numbered, numbers_of, packed
 from privacy_sql.query.template import Query, Sql, names, render
-from privacy_sql.spaces.partitions import Axis, Floats, Integers
+from privacy_sql.spaces.partitions import Axis, Floats, Integers, numbers
 
 PEOPLE, VALUES, CLASSES = Sql("n_people"), Sql("n_values"), Sql("n_class")
 
 
-class Measured(NamedTuple):
+class CountedRelation(NamedTuple):
     """A relation by combination: its columns beside the quasi-identifiers, and what it counts."""
 
     relation: Sql
@@ -90,17 +89,14 @@ class Places:
         return self.engine.create(render("boxes/axes.sql", columns=columns, value=Sql("d.value")))
 
     @cached_property
-    def _of_axes_in_memory(self) -> list[npt.NDArray[Any]]:
+    def listed(self) -> dict[int, tuple[Integers, Integers, Floats]]:
+        """The code, the place and the number of every value, in memory, by ordered axis."""
         columns = names(["axis", "code", "place", "size"])
         found = self.engine.arrays(render("counted/listed.sql", relation=self.of_axes, columns=columns))
-        size = np.ma.filled(np.ma.asarray(found.pop("size"), dtype=np.float64), np.nan)
-        return [*(np.asarray(column).astype(np.int64) for column in found.values()), size]
-
-    def listed(self, axis: int) -> tuple[Integers, Integers, Floats]:
-        """The code, the place and the number of every value of one ordered axis, in memory."""
-        number, *columns = self._of_axes_in_memory
-        code, place, size = (column[number == axis] for column in columns)
-        return code, place, size
+        size = numbers(found.pop("size"))
+        number, code, place = (np.asarray(column).astype(np.int64) for column in found.values())
+        own = {axis: number == axis for axis in self._ordered}
+        return {axis: (code[its], place[its], size[its]) for axis, its in own.items()}
 
     @cached_property
     def axis_tables(self) -> dict[str, Sql]:
@@ -154,20 +150,20 @@ class Places:
     # -- what is known, and how often -------------------------------------------------------------------
 
     @cached_property
-    def counted(self) -> list[Measured]:
+    def counted(self) -> list[CountedRelation]:
         """The relations to combine, everybody first."""
-        return [Measured(self.members, self.told_of_members, PEOPLE), *self.beside]
+        return [CountedRelation(self.members, self.told_of_members, PEOPLE), *self.beside]
 
     @property
     def told_of_members(self) -> str | None:
         return "s" if self.by_value and not self.base.people else None
 
     @cached_property
-    def beside(self) -> list[Measured]:
+    def beside(self) -> list[CountedRelation]:
         """What is counted besides people."""
         found = []
         if self.by_value and self.base.people:
-            found.append(Measured(self.candidate, "s", VALUES))
+            found.append(CountedRelation(self.candidate, "s", VALUES))
         if self.class_column is not None:
             # the combinations with their classes: the table counted again, as if the class were sensitive
             table = replace(
@@ -178,7 +174,9 @@ class Places:
             )
             other = count(self.engine, table)
             self._other = other  # its relations live as long as it does
-            found.append(Measured(self._numbered(other.keyed(self.keys), other.inside()), "class", CLASSES))
+            found.append(
+                CountedRelation(self._numbered(other.keyed(self.keys), other.inside()), "class", CLASSES)
+            )
         return found
 
     @property

@@ -221,14 +221,13 @@ def holding(path: Path, url: str | None, directory: Path, unsafe_debug: bool) ->
     if url is not None and url != EMBEDDED:
         return named_engine(url, unsafe_debug=unsafe_debug)
     place, content = verifying.found(path)
-    output = content.get("output")
-    if not isinstance(output, dict) or not {"relation", "relations"} & set(output):
+    if not content.tables:
         return None
     read = reading.read(directory) if (directory / reading.FILE).is_file() else None
-    if read is None or content["release"] not in read.plans:
+    if read is None or content.release not in read.plans:
         hint = "Name its database: --connect duckdb:file.db, or --project with its connection."
         raise UsageError("no_engine", f"{place.name} describes a table", hint=hint)
-    return connected(read, read.plans[content["release"]], unsafe_debug)
+    return connected(read, read.plans[content.release], unsafe_debug)
 
 
 def each_published(
@@ -270,8 +269,8 @@ def manifest_of_table(path: Path, directory: Path) -> Path:
         place = directory / "target" / f"{plan.name}{manifest.SUFFIX}"
         if plan.output is None or plan.output.relation is None or not place.is_file():
             continue
-        told = manifest.parts(manifest.read(place))
-        if str(path) in (plan.output.relation, *(part.get("relation") for part in told)):
+        tables = [part.relation for part in manifest.read(place).tables]
+        if str(path) in (plan.output.relation, *tables):
             return place
     return path
 

@@ -7,14 +7,13 @@ Internal names: `q1`, `q2`, ... the quasi-identifiers, `grp` the group column, `
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar, overload
 
 from privacy_sql.counted import levels
 from privacy_sql.counted.counting import counted
-from privacy_sql.counted.levels import Labels, every_label
+from privacy_sql.counted.levels import ValueLabels, every_label
 from privacy_sql.counted.people import check_multiplicities, check_people
 from privacy_sql.display.progress import report
 from privacy_sql.engines import Engine
@@ -181,6 +180,11 @@ class Base:
         return self.rows + self.n_people - self.n_holders
 
     @remembered
+    def overall(self) -> Sql:
+        """How often each sensitive value occurs: s, n_rows."""
+        return self.engine.create(render("counted/overall.sql", histogram=self.relation))
+
+    @remembered
     def n_people(self) -> int:
         return sizes(self.engine, self.people)["rows"] if self.people else self.rows
 
@@ -248,14 +252,14 @@ class Base:
         return {column: Sql(f"({query.sql})") for column, query in self._labelled.items()}
 
     @remembered
-    def labels(self) -> list[Labels]:
+    def labels(self) -> list[ValueLabels]:
         """The values of every quasi-identifier with their labels at every level, in memory."""
         codes = self.level_codes if "levels" in self.memory.found else {}
         given = self.dictionaries, self.shown_levels, codes
         return every_label(self.engine, self.table.name, self.columns, *given)
 
     @remembered
-    def domains(self) -> list[Labels]:
+    def domains(self) -> list[ValueLabels]:
         """The same for the whole table, if only a part of it is searched."""
         return self.labels
 
@@ -354,14 +358,13 @@ def count(engine: Engine, table: Table, *, several: bool = False, frozen: bool =
     same rows even if others write to it meanwhile. Files are checked for changes instead.
     """
     refuse_strangers(engine, table)
-    if table.counted is not None and (several or len(table.sensitives) < 2):
-        owner, base = table.counted
-        if owner is not engine:
+    if table.counted.base is not None and (several or len(table.sensitives) < 2):
+        if table.counted.engine is not engine:
             hint = "Use the engine it was counted with, or count it with this one."
             raise UsageError(
                 "other_engine", "a different engine counted this table", where=table.name, hint=hint
             )
-        found: Base = base
+        found: Base = table.counted.base
         found.refuse_changed()
         for part in (found, *found.sides):
             part.memory.forget(OUT)
@@ -382,11 +385,12 @@ def count(engine: Engine, table: Table, *, several: bool = False, frozen: bool =
 
 def counted_once(engine: Engine, table: Table) -> Table:
     """The same table with its counts, so that later calls do not count again."""
-    if table.counted is not None and table.counted[0] is engine:
+    if table.counted.engine is engine:
         return table
-    made = copy(table)
-    base = count(engine, replace(table), several=True, frozen=True)
-    object.__setattr__(made, "counted", (engine, base))
+    made = replace(table)
+    # its own copy, so that the counts do not hold themselves
+    made.counted.base = count(engine, replace(table), several=True, frozen=True)
+    made.counted.engine = engine
     return made
 
 

@@ -1,7 +1,7 @@
 """Count a source: its distinct combinations in dictionary codes, the dictionaries, and their sizes.
 
-One statement reads every row. It returns one relation with several parts, so that no text of the source is
-written twice: part 0 has the combinations as codes, and each further part is a column's dictionary.
+One statement reads every row. What it counts is put into codes in two more, for an engine keeps all that one
+statement works on until that ends: the dictionaries of all columns as one relation, then the combinations.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from privacy_sql.engines import Engine
 from privacy_sql.hierarchies import AsIs, Hierarchy
 from privacy_sql.hierarchies.base import TOP
-from privacy_sql.query.template import Query, Sql, names, render
+from privacy_sql.query.template import Query, Sql, render
 from privacy_sql.table import Table
 
-COUNTED = Sql("counted")
 # the sizes of a part without rows
 NOTHING: Mapping[str, int] = {"n_values": 0, "n_rows": 0, "n_nulls": 0, "top": 0, "star": -1}
 
@@ -40,8 +39,8 @@ def counted(engine: Engine, source: Sql, table: Table, kinds: Mapping[str, str])
         alike = None if table.count else engine.alike(source)
         if alike is None:
             texts = not table.count and {*map(kinds.get, dict(inside))} == {"text"}
-            whole = engine.coded(source, inside) if texts else None
-            return _coded(engine, _rows(source, table, inside), inside, kinds, {}, whole)
+            made = engine.coded(source, inside) if texts else None
+            return _coded(engine, _rows(source, table, inside), inside, kinds, {}, made)
         rows, n_rows = alike
         counting = render(
             "counted/base.sql", source=rows, columns=inside, measure="alike", counted=n_rows, present=None
@@ -141,50 +140,63 @@ def _coded(
     inside: Sequence[tuple[str, Sql]],
     kinds: Mapping[str, str],
     given: Mapping[str, Sql],
-    whole: Sql | None = None,
+    made: tuple[Sql | None, Sql] | None = None,
 ) -> Counted:
-    """A counted source in codes, with a dictionary for each column that has none yet; or `whole`, made."""
+    """A counted source in codes, with a dictionary for each column that has none yet.
+
+    `made` are the dictionaries and the combinations, where the engine counted in codes itself.
+    """
     # the columns that get a dictionary: internal name, number of the part, the column its values are in
     own: list[tuple[Sql, int, Sql]] = []
-    codes: list[Sql] = []
     texts: dict[Sql, None] = {}
     for name, alias in inside:
         if alias not in given:
             is_text = kinds.get(name) == "text"
             column = Sql("v_text" if engine.one_text and is_text else f"v_{alias}")
             own.append((alias, len(own) + 1, column))
-            codes.append(alias)
             texts |= {column: None} if is_text else {}
-    whole = whole or engine.create(
-        render(
-            "counted/counted.sql",
-            # if the engine would run a step twice that is named twice, the step is stored first
-            counting=Sql(counting.sql) if engine.one_pass else None,
-            counted=COUNTED if engine.one_pass else engine.create(counting),
-            own=own,
-            given=[(Sql(alias), dictionary) for alias, dictionary in given.items()],
-            kept=list({column: alias for alias, _, column in reversed(own)}.items()),
-        )
+    dictionaries, relation = made or _made(engine, counting, own, given)
+    parts = render(
+        "counted/parts.sql", combinations=relation, dictionaries=dictionaries, texts=list(texts), star=TOP
     )
-    parts = render("counted/parts.sql", counted=whole, texts=list(texts), star=TOP)
     sizes = {row.pop("part"): row for row in engine.fetch(parts)}
-    codes += [*names(given), Sql("n_rows")]
-    relation = _part(engine, whole, 0, list(zip(codes, codes, strict=True)))
     code, rows = Sql("code"), Sql("n_rows")
-    dictionaries, statistics = {}, {}
-    for alias, part, column in own:
-        shown = [(code, code), (column, Sql("value")), (rows, rows)]
-        dictionaries[str(alias)] = _part(engine, whole, part, shown)
-        statistics[str(alias)] = sizes.get(part, NOTHING)
+    shown = {
+        str(alias): _part(engine, dictionaries, part, [(code, code), (column, Sql("value")), (rows, rows)])
+        for alias, part, column in own
+        if dictionaries is not None
+    }
     return Counted(
         relation=relation,
         people=None,
         holders=None,
-        dictionaries=dictionaries,
-        statistics=statistics,
-        rows=sizes.get(0, NOTHING)["n_rows"],
-        combinations=sizes.get(0, NOTHING)["n_values"],
+        dictionaries=shown,
+        statistics={str(alias): sizes.get(part, NOTHING) for alias, part, _ in own},
+        rows=sizes[0]["n_rows"],
+        combinations=sizes[0]["n_values"],
     )
+
+
+def _made(
+    engine: Engine, counting: Query, own: Sequence[tuple[Sql, int, Sql]], given: Mapping[str, Sql]
+) -> tuple[Sql | None, Sql]:
+    """The dictionaries of columns that have none yet, if any, and the combinations in codes."""
+    counted = engine.create(counting)
+    dictionaries = None
+    if own:
+        kept = list({column: alias for alias, _, column in reversed(own)}.items())
+        query = render("counted/dictionaries.sql", counted=counted, own=own, kept=kept)
+        dictionaries = engine.create(query)
+    combinations = render(
+        "counted/combinations.sql",
+        counted=counted,
+        dictionaries=dictionaries,
+        own=own,
+        given=[(Sql(alias), dictionary) for alias, dictionary in given.items()],
+    )
+    relation = engine.create(combinations)
+    engine.drop(counted)
+    return dictionaries, relation
 
 
 def _part(engine: Engine, whole: Sql, part: int, columns: Sequence[tuple[Sql, Sql]]) -> Sql:

@@ -10,7 +10,7 @@ from privacy_sql.engines import Engine
 from privacy_sql.query.template import Sql, render
 
 
-class Alike(NamedTuple):
+class DistinctRows(NamedTuple):
     """Distinct rows with their counts: the columns of the rows, and the column of counts."""
 
     relation: Sql
@@ -26,13 +26,14 @@ def fingerprint(
     counted: Sql | None = None,
 ) -> dict[str, int]:
     """The row count and a checksum of the rows that ignores their order; a row may have a count."""
-    query = render(
-        "counted/fingerprint.sql",
-        relation=relation,
-        columns=list(columns),
-        empty_is_null=empty_is_null,
-        counted=counted,
-    )
+    words = {
+        "relation": relation,
+        "columns": list(columns),
+        "empty_is_null": empty_is_null,
+        "counted": counted,
+    }
+    hashes = render("counted/row_hashes.sql", **words)
+    query = engine.added_digits(hashes) or render("counted/fingerprint.sql", **words)
     (found,) = engine.fetch(query)
     return found
 

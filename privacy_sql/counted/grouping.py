@@ -40,7 +40,7 @@ class Clique:
     separator: Sql | None = None  # shared columns, n_rows
 
 
-class Known(Protocol):
+class Origin(Protocol):
     """The origin of the counts: a `Base`, or published files."""
 
     @property
@@ -85,7 +85,7 @@ class Candidate(Protocol):
     """The interface that a table in groups and several marginals share."""
 
     @property
-    def base(self) -> Known: ...
+    def base(self) -> Origin: ...
 
     @property
     def one_table(self) -> Grouping | None:

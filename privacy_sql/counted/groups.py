@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from privacy_sql.query.template import Sql, names, render
 if TYPE_CHECKING:
     from privacy_sql.counted.base import Base
     from privacy_sql.counted.grouping import Grouping
+    from privacy_sql.table import Table
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -90,6 +91,33 @@ class SensitiveValues:
         return self.base.memory.once(("watched", wanted), looked_up)
 
 
+class Homes(NamedTuple):
+    """The people of households in groups: a line for each group, household and, if asked, value."""
+
+    group: Ints  # its place among the groups
+    home: Ints
+    n: Ints
+    value: Ints | None = None
+
+
+class Beside(Protocol):
+    """What is counted beside the groups of a choice once it is asked for, by the packed keys of groups."""
+
+    @property
+    def table(self) -> Table:
+        """The table they are of."""
+
+    @property
+    def n_population(self) -> int:
+        """How many people the whole population has."""
+
+    def population(self, key: Ints) -> Ints:
+        """How many people of the population fit each group."""
+
+    def homes(self, key: Ints, with_values: bool) -> Homes:
+        """The households in groups."""
+
+
 @dataclass(frozen=True)
 class Groups:
     """The groups of one choice, or parts of the same table that are tried together.
@@ -109,6 +137,7 @@ class Groups:
     overall: Ints | None = None  # by code of a value
     rows: Ints | None = None  # of each group, where a person may have several
     holders: Ints | None = None  # people with at least one value
+    beside: Beside | None = None  # where groups are those of a choice of levels
 
     @classmethod
     def of(cls, histogram: Sequence[dict[Any, int]], people: Sequence[int] | None = None) -> Groups:
@@ -136,6 +165,23 @@ class Groups:
 
     def __len__(self) -> int:
         return len(self.people)
+
+    @cached_property
+    def population(self) -> Ints:
+        """How many people of the population fit each group."""
+        assert self.beside is not None, "no population is counted by these groups"
+        return self.beside.population(self.key)
+
+    @property
+    def n_outside(self) -> int:
+        """How many people of the population fit no group."""
+        assert self.beside is not None, "no population is counted by these groups"
+        return self.beside.n_population - int(self.population.sum())
+
+    def homes(self, *, with_values: bool = False) -> Homes:
+        """The households in each group."""
+        assert self.beside is not None, "no households are counted by these groups"
+        return self.beside.homes(self.key, with_values)
 
     @cached_property
     def n_values(self) -> Ints:

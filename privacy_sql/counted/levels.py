@@ -54,7 +54,7 @@ def labelled(engine: Engine, dictionary: Sql, kind: Hierarchy) -> Query:
 
 
 @dataclass(frozen=True)
-class Labels:
+class ValueLabels:
     """The values of one column by index: their codes, their rows, and their label at every level."""
 
     code: npt.NDArray[np.int64]
@@ -70,19 +70,26 @@ def every_label(
     dictionaries: Mapping[str, Sql],
     shown: Mapping[str, Sql],
     codes: Mapping[str, Sql],
-) -> list[Labels]:
+) -> list[ValueLabels]:
     """The labels of several columns, from one statement; refuses uncovered values.
 
     `shown` has the labels of columns with a hierarchy, and `codes` their codes, if these exist already.
     """
-    import numpy as np
-
     asked, highest = [], 0
     for column, (_, kind) in columns.items():
         plain = Sql(f"(select code, n_rows, value as l0 from {dictionaries[column]})")
         asked.append((shown.get(column, plain), codes.get(column), kind.height, kind.numeric))
         highest = max(highest, kind.height)
     query = render("counted/every_label.sql", columns=asked, highest=highest, value=Sql("v.l0"))
+    return labels_from(engine, query, table, columns)
+
+
+def labels_from(
+    engine: Engine, query: Query, table: str, columns: Mapping[str, tuple[str, Hierarchy]]
+) -> list[ValueLabels]:
+    """The labels of several columns that a statement gives; refuses uncovered values."""
+    import numpy as np
+
     found = {name: np.asarray(column) for name, column in engine.arrays(query).items()}
     order = np.lexsort((found["code"], found["position"]))
     found = {name: column[order] for name, column in found.items()}
@@ -94,7 +101,7 @@ def every_label(
         problems += _unmapped(int(stray.sum()), int(its["n_rows"][stray].sum()), kind, table, name)
         number = np.where(its["is_number"] == 1, its["number"], np.nan) if kind.numeric else None
         at = tuple(its[f"c{level}"].astype(np.int64) for level in range(kind.height + 1))
-        labels.append(Labels(its["code"].astype(np.int64), its["n_rows"].astype(np.int64), number, at))
+        labels.append(ValueLabels(its["code"].astype(np.int64), its["n_rows"].astype(np.int64), number, at))
     raise_all(problems)
     return labels
 

@@ -1,16 +1,18 @@
 """The population behind a table: how many of its people fit each published group.
 
 k-map and δ-presence compare a release with everybody who might be in it. A person of the population fits a
-group if their values have the labels of the group.
+group if their values have the labels of the group. `population_groups` says it in SQL; a search in memory
+reads `people_of` and `shared_labels` once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from privacy_sql.counted.base import Base, Key, count
 from privacy_sql.counted.grouping import Grouping
-from privacy_sql.counted.levels import labels, unmapped
+from privacy_sql.counted.levels import ValueLabels, labelled, labels, labels_from, unmapped
 from privacy_sql.errors import PrivacySqlError, UsageError, raise_all
 from privacy_sql.query.template import Sql, condition, names, render
 from privacy_sql.table import Table
@@ -23,21 +25,7 @@ def population_groups(grouping: Grouping) -> Sql:
     """For each group, its people and the population that fits it: g, n_people, n_population."""
     base, engine = grouping.base, grouping.base.engine
     columns = _columns(grouping)
-    text = base.table.where
-    if text is not None:
-        try:
-            condition(text, list(base.engine.columns(base.engine.source(base.population))))
-        except UsageError as problem:
-            raise UsageError(
-                "unfiltered_population",
-                f"the population cannot be filtered with the `where:` of the table: {problem.message}",
-                where="population",
-                hint="Add the columns of the condition to the population, or publish without `where:`.",
-            ) from None
-    named = tuple(columns.values())
-    people = Table(base.population, list(named), name="population", where=text)
-    # counted once for all choices of a search
-    theirs = base.memory.once(("population", engine, named, text), lambda: count(engine, people))
+    theirs = people_of(base, list(columns.values()))
     labels_of = {key.column: _labels(base, theirs, key, columns[key.column]) for key in grouping.keys}
     raise_all([problem for _, problems in labels_of.values() for problem in problems])
     matches = []
@@ -65,6 +53,62 @@ def population_groups(grouping: Grouping) -> Sql:
     )
 
 
+def people_of(base: Base, named: Sequence[str]) -> Base:
+    """The population counted by some columns, once for all choices of a search."""
+    home, text = base.at_home, base.table.where
+
+    def counted() -> Base:
+        _refuse_columns(home, named)
+        people = Table(base.population, list(named), name="population", where=text)
+        return count(home.engine, people)
+
+    return base.memory.once(("population", tuple(named), text), counted)
+
+
+def _refuse_columns(base: Base, named: Sequence[str]) -> None:
+    """Refuse a population that lacks a key column, or one of the condition of the table."""
+    known, text = base.engine.columns(base.engine.source(base.population)), base.table.where
+    raise_all(
+        [
+            UsageError("unknown_column", f'the population has no column "{name}"', where="population")
+            for name in named
+            if name not in known
+        ]
+    )
+    if text is not None:
+        try:
+            condition(text, list(known))
+        except UsageError as problem:
+            raise UsageError(
+                "unfiltered_population",
+                f"the population cannot be filtered with the `where:` of the table: {problem.message}",
+                where="population",
+                hint="Add the columns of the condition to the population, or publish without `where:`.",
+            ) from None
+
+
+def shared_labels(base: Base, theirs: Base) -> list[ValueLabels]:
+    """The values of a population counted by all quasi-identifiers, at every level, in arrays.
+
+    A label is a code that it shares with the table: that of the table if some value of the table has it, and
+    otherwise one that no label of the table has. Values that a hierarchy does not cover are refused.
+    """
+    home = base.at_home
+    asked = []
+    for column, (name, kind) in base.columns.items():
+        dictionary = theirs.dictionaries[theirs.aliases[name]]
+        ours, others = (
+            Sql(f"(select code, n_rows, value as l0 from {values})")
+            for values in (base.dictionaries[column], dictionary)
+        )
+        if kind.height:
+            ours, others = base.shown_levels[column], Sql(f"({labelled(home.engine, dictionary, kind).sql})")
+        asked.append((ours, others, base.statistics[column]["top"] + 1, kind.height))
+    highest = max((height for *_, height in asked), default=0)
+    query = render("counted/shared_codes.sql", columns=asked, highest=highest)
+    return labels_from(home.engine, query, "population", base.columns)
+
+
 def _columns(grouping: Grouping) -> dict[str, str]:
     """The published keys and the columns of the population to compare with."""
     base, named = grouping.base, {}
@@ -79,14 +123,6 @@ def _columns(grouping: Grouping) -> dict[str, str]:
                 "a population can be compared only with groups that show labels of quasi-identifiers",
                 hint="Publish by generalise or full_domain.",
             )
-    known = base.engine.columns(base.engine.source(base.population))
-    raise_all(
-        [
-            UsageError("unknown_column", f'the population has no column "{name}"', where="population")
-            for name in named.values()
-            if name not in known
-        ]
-    )
     return named
 
 
@@ -97,8 +133,7 @@ def _labels(base: Base, theirs: Base, key: Key, name: str) -> tuple[Sql, list[Pr
         return dictionary, []
     kind: Hierarchy = base.columns[key.column][1]
     # they are the same at every level
-    made: Sql = base.memory.once(
-        ("population", base.engine, dictionary, kind), lambda: labels(base.engine, dictionary, kind)
-    )
+    home = base.at_home.engine
+    made: Sql = base.memory.once(("population", dictionary, kind), lambda: labels(home, dictionary, kind))
     # a value without a label must not fit people whose value is missing
     return made, unmapped(base.engine, made, kind, "population", name)

@@ -25,7 +25,7 @@ OWN = {"value": Sql("value"), "words": Sql("words")}  # what the template calls 
 
 
 @dataclass(frozen=True)
-class Column:
+class ProfiledColumn:
     """One column in counts; all but the first five are counts of distinct values, or of their characters."""
 
     name: str
@@ -115,7 +115,7 @@ class Profile:
 
     engine: Engine
     relation: Sql
-    columns: Mapping[str, Column]
+    columns: Mapping[str, ProfiledColumn]
 
     @property
     def n_rows(self) -> int:
@@ -138,7 +138,7 @@ def profile(engine: Engine, source: Source) -> Profile:
     for place, (name, kind) in enumerate(kinds.items()):
         report("counting values, column by column", place, len(kinds))
         (counts,) = session.fetch(render("counted/profile.sql", source=relation, column=name, **OWN))
-        made[name] = Column(name, kind, **counts)
+        made[name] = ProfiledColumn(name, kind, **counts)
         if made[name].dates and DATE.fullmatch(name.strip()):
             # the first line is about a person, so no name of it may be shown
             raise DataError(

@@ -14,6 +14,7 @@ import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias
 
@@ -231,6 +232,11 @@ class Criterion:
     def __str__(self) -> str:
         return f"{self.name}({', '.join(f'{key}={_text(value)}' for key, value in self.params.items())})"
 
+    @cached_property
+    def _shown(self) -> tuple[str, dict[str, object]]:
+        """The requirement and its parameters as verdicts show them, of which a search gives hundreds."""
+        return str(self), {key: _plain(value) for key, value in self.params.items()}
+
     def verdict(
         self,
         value: Number | None,
@@ -248,11 +254,11 @@ class Criterion:
         limit = self.limit if limit is None else limit
         relation = relation or self.relation
         decided = holds(value, relation, limit) if safe is None else safe
-        params = {key: _plain(value) for key, value in self.params.items()}
+        requirement, params = self._shown
         return Verdict(
-            requirement=str(self),
+            requirement=requirement,
             criterion=self.name,
-            params=params,
+            params=dict(params),
             safe=decided,
             value=value,
             limit=limit,
@@ -319,7 +325,7 @@ def at_least(value: object, low: int, criterion: str, parameter: str) -> int:
 def one_of(value: object, words: Sequence[str], criterion: str, parameter: str) -> str:
     """Check that a value is one of a few words."""
     if value not in words:
-        hint = did_you_mean(str(value), words)
+        hint = did_you_mean(str(value), words, listed=True)
         raise UsageError(
             "bad_parameter", f"{parameter} of {criterion} must be one of {', '.join(words)}", hint=hint
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from privacy_sql.counted.groups import MOST_BITS, Groups, Ints
 from privacy_sql.criteria import Row
-from privacy_sql.kernels.near_values import Line
+from privacy_sql.kernels.near_values import ValueLine
 
 
 class _Windows(NamedTuple):
@@ -43,7 +43,7 @@ def _in_order(*columns: Ints) -> list[Ints]:
     return [packed, *reversed(found)]
 
 
-def _windows(group: Ints, value: Ints, n: Ints, codes: Ints, line: Line) -> _Windows:
+def _windows(group: Ints, value: Ints, n: Ints, codes: Ints, line: ValueLine) -> _Windows:
     """The windows of every count; as few arrays as can be, since new memory costs more than arithmetic."""
     place_of = np.zeros(int(codes.max(initial=0)) + 1, np.int64)
     further = np.zeros(int(line.place.max(initial=0)) + 1, np.int64)
@@ -66,19 +66,19 @@ def _windows(group: Ints, value: Ints, n: Ints, codes: Ints, line: Line) -> _Win
     return _Windows(key, bits, n, last, held, sums)
 
 
-def fullest_window(groups: Groups, codes: Sequence[int], line: Line) -> Ints:
+def fullest_window(groups: Groups, codes: Sequence[int], line: ValueLine) -> Ints:
     """The most people of each group between the place of one of its values and the last near place."""
     found = _windows(groups.of_each, groups.value, groups.n, np.asarray(codes, np.int64), line)
     return np.asarray(groups.largest(found.held))
 
 
-def fullest_of_kinds(g: Ints, value: Ints, n: Ints, codes: Sequence[int], line: Line) -> list[Row]:
+def fullest_of_kinds(g: Ints, value: Ints, n: Ints, codes: Sequence[int], line: ValueLine) -> list[Row]:
     """Rows like those of the template, one for all groups of the same size and number of near values.
 
     `groups` lists all of them; the rest of the row is about the first.
 
     >>> counts = np.array([[7, 7, 8], [1, 2, 3], [2, 1, 4]])
-    >>> line = Line(place=np.array([1, 2, 3]), upto=np.array([2, 2, 3]))
+    >>> line = ValueLine(place=np.array([1, 2, 3]), upto=np.array([2, 2, 3]))
     >>> found = fullest_of_kinds(*counts, [1, 2, 3], line)
     >>> [(row["g"], row["n_near"], row["low"], row["high"]) for row in found]
     [(7, 3, 1, 2), (8, 4, 3, 3)]

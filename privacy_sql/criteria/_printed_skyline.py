@@ -18,7 +18,7 @@ from privacy_sql.criteria._skyline_words import in_words
 from privacy_sql.display import progress
 from privacy_sql.display.rounding import how_sure
 from privacy_sql.errors import people
-from privacy_sql.kernels.printed_skyline import Printed, PrintedSkyline, Worst
+from privacy_sql.kernels.printed_skyline import PrintedGroup, PrintedSkyline, WorstPrinted
 from privacy_sql.kernels.skyline.breach_probability import Amounts, ValuesPerPerson
 from privacy_sql.kernels.skyline.groups import Histograms, Integers
 from privacy_sql.query.template import names, render
@@ -36,7 +36,7 @@ class PrintedAnswer(NamedTuple):
 
     value_code: int
     point: Limit
-    worst: Worst | None
+    worst: WorstPrinted | None
     value: Fraction | None
     safe: bool
 
@@ -78,7 +78,7 @@ class PrintedGroups:
             absent,
         )
 
-    def about(self, value: int, rows: Iterable[int]) -> list[Printed]:
+    def about(self, value: int, rows: Iterable[int]) -> list[PrintedGroup]:
         """What some groups show about a value; groups without it say nothing about it."""
         column = self.tables.values.index(value)
         found = []
@@ -87,7 +87,7 @@ class PrintedGroups:
             if holders := counts.pop(column):
                 others = tuple(sorted(n for n in counts if n))
                 people_here, without = int(self.tables.people[row]), int(self.without[row])
-                found.append(Printed(people_here, holders, others, without, row))
+                found.append(PrintedGroup(people_here, holders, others, without, row))
         return found
 
     def questions(self, limits: Sequence[Limit]) -> list[tuple[int, Limit]]:
@@ -112,7 +112,7 @@ class PrintedGroups:
     def to_leave_out(self, limits: Sequence[Limit]) -> Iterable[int]:
         """The groups to leave out so that the others together are safe: failing ones, then the worst."""
         counted, questions = self.counted, self.questions(limits)
-        told: dict[tuple[Printed, Limit], bool] = {}  # equal groups are decided once
+        told: dict[tuple[PrintedGroup, Limit], bool] = {}  # equal groups are decided once
 
         def kept_alone(value: int, limit: Limit, row: int) -> bool:
             for group in self.about(value, [row]):
@@ -174,7 +174,9 @@ def counted_in(base: Base) -> PrintedSkyline:
     return base.memory.once("printed skyline", lambda: PrintedSkyline(case))
 
 
-def answer(counted: PrintedSkyline, value: int, limit: Limit, groups: Sequence[Printed]) -> PrintedAnswer:
+def answer(
+    counted: PrintedSkyline, value: int, limit: Limit, groups: Sequence[PrintedGroup]
+) -> PrintedAnswer:
     """One question about some groups; one that takes too much work is not safe."""
     if not groups:
         return PrintedAnswer(value, limit, None, Fraction(0), limit.limit > 0)
@@ -195,7 +197,7 @@ class PrintedSplits(Splits):
     def __init__(self, limits: Sequence[Limit], own: Mapping[int, int], case: ValuesPerPerson) -> None:
         self.limits, self.own = limits, own
         self.counted = PrintedSkyline(case)
-        self.worst: dict[tuple[int, Amounts], list[Printed]] = {}  # the most telling groups so far
+        self.worst: dict[tuple[int, Amounts], list[PrintedGroup]] = {}  # the most telling groups so far
 
     def seen(self, grouping: Grouping) -> tuple[PrintedGroups, dict[int, int]]:
         found = PrintedGroups.of(grouping, self.own)
@@ -220,8 +222,7 @@ class PrintedSplits(Splits):
             parts = found.about(value, [rows[g] for g in groups])
             if (known or family) and self.counted.affordable(parts, limit.amounts):
                 every = [*self.worst.get(key, []), *parts]
-                self.worst[key] = [min(every, key=lambda it: self._tells(it, limit.amounts))] if every else []
-
-    def _tells(self, group: Printed, amounts: Amounts) -> Fraction:
-        factor = self.counted.family_factor(group, amounts.known, amounts.family)
-        return Fraction(1) if factor is None else factor
+                factors = {it: self.counted.family_factor(it, known, family) for it in every}
+                # None: nobody can know so much of a group, which then tells nothing
+                told = {it: Fraction(1) if factor is None else factor for it, factor in factors.items()}
+                self.worst[key] = [min(every, key=told.__getitem__)] if every else []

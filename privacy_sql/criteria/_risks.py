@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import ceil
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from privacy_sql.criteria import Row
 from privacy_sql.errors import DataError, number_of
 
+if TYPE_CHECKING:
+    from privacy_sql.counted.groups import Groups, Ints
 
-class Crowd(NamedTuple):
+
+class EqualGroups(NamedTuple):
     """Equal groups: their published people, the people among whom somebody is sought, and how many groups."""
 
     people: int
@@ -19,15 +22,15 @@ class Crowd(NamedTuple):
     alike: int = 1
 
 
-def maximum(crowds: Sequence[Crowd]) -> Fraction:
+def maximum(crowds: Sequence[EqualGroups]) -> Fraction:
     """The risk of the person who is easiest to find."""
     return Fraction(1, min(crowd.among for crowd in crowds))
 
 
-def average(crowds: Sequence[Crowd]) -> Fraction:
+def average(crowds: Sequence[EqualGroups]) -> Fraction:
     """The mean risk of a person.
 
-    >>> average([Crowd(12, 12), Crowd(3, 3)])
+    >>> average([EqualGroups(12, 12), EqualGroups(3, 3)])
     Fraction(2, 15)
     """
     alike: dict[int, int] = {}  # equal risks are added up first
@@ -36,13 +39,13 @@ def average(crowds: Sequence[Crowd]) -> Fraction:
     return _sum([Fraction(n, among) for among, n in alike.items()]) / _people(crowds)
 
 
-def of_table(crowds: Sequence[Crowd]) -> Fraction:
+def of_table(crowds: Sequence[EqualGroups]) -> Fraction:
     """Groups over people of the population: the risk if somebody picks any person and guesses a row."""
     everybody = sum(crowd.among * crowd.alike for crowd in crowds)
     return Fraction(sum(crowd.alike for crowd in crowds), everybody)
 
 
-def above(crowds: Sequence[Crowd], risk: Fraction) -> Fraction:
+def above(crowds: Sequence[EqualGroups], risk: Fraction) -> Fraction:
     """The share of people whose risk is above a threshold; equal does not count."""
     found = sum(crowd.people * crowd.alike for crowd in crowds if Fraction(1, crowd.among) > risk)
     return Fraction(found, _people(crowds))
@@ -57,15 +60,28 @@ def asks_for(risk: Fraction) -> int:
     return ceil(1 / risk)
 
 
-def in_population(rows: Sequence[Row]) -> list[Crowd]:
+def in_population(rows: Sequence[Row]) -> list[EqualGroups]:
     """The published groups, and how many people of the population fit each."""
-    return [Crowd(row["n_people"], row["n_population"], row["n_groups"]) for row in refuse_strangers(rows)]
+    return [
+        EqualGroups(row["n_people"], row["n_population"], row["n_groups"]) for row in refuse_strangers(rows)
+    ]
 
 
 def refuse_strangers(evidence: Sequence[Row]) -> list[Row]:
     """The groups with people of the table; refuses a population that lacks some of them."""
     groups = [row for row in evidence if row["n_people"] > 0]
-    lacking = sum(row["n_groups"] for row in groups if row["n_population"] < row["n_people"])
+    _refuse(sum(row["n_groups"] for row in groups if row["n_population"] < row["n_people"]))
+    return groups
+
+
+def fitting(groups: Groups) -> Ints:
+    """How many people of the population fit each group; refuses a population that lacks some of the table."""
+    among = groups.population
+    _refuse(int((among < groups.people).sum()))
+    return among
+
+
+def _refuse(lacking: int) -> None:
     if lacking:
         raise DataError(
             "not_in_population",
@@ -73,10 +89,9 @@ def refuse_strangers(evidence: Sequence[Row]) -> list[Row]:
             where="population",
             hint="The population must include everybody in the table, with the same coding.",
         )
-    return groups
 
 
-def _people(crowds: Iterable[Crowd]) -> int:
+def _people(crowds: Iterable[EqualGroups]) -> int:
     return sum(crowd.people * crowd.alike for crowd in crowds)
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from privacy_sql.display.rounding import how_sure
 from privacy_sql.errors import people
-from privacy_sql.kernels.skyline.breach_probability import Amounts, ValuesPerPerson, Worst, chance
+from privacy_sql.kernels.skyline.breach_probability import Amounts, ValuesPerPerson, WorstTerm, chance
 from privacy_sql.verdict import Number
 
 
 def facts_of(
-    worst: Worst, least: Amounts, asked: Amounts, numbers: tuple[int, int], case: ValuesPerPerson
+    worst: WorstTerm, least: Amounts, asked: Amounts, numbers: tuple[int, int], case: ValuesPerPerson
 ) -> dict[str, Any]:
     """Groups, sizes, counts and amounts; `numbers` are for the groups of the target and the family."""
     target, second = numbers
@@ -36,7 +36,7 @@ def facts_of(
     return facts
 
 
-def certainty(worst: Worst, least: Amounts, case: ValuesPerPerson) -> Iterable[float]:
+def certainty(worst: WorstTerm, least: Amounts, case: ValuesPerPerson) -> Iterable[float]:
     """How sure the adversary is before the first kind of knowledge and after each one, in that order."""
     known = Amounts(0, 0, 0)
     yield chance(worst, known, case)

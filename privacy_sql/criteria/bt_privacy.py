@@ -185,7 +185,7 @@ class BTPrivacy(Criterion):
             " and never safe. posterior=estimate decides them without a guarantee."
         )
 
-    def measure(self, table: studied_table.Studied) -> belief_moves.Measured:
+    def measure(self, table: studied_table.Studied) -> belief_moves.BeliefDistance:
         """How a move is measured on this table."""
         bandwidth = self.bandwidth if self.skyline and self.bandwidth is not None else None
         given, name = self.smoothing, self.distance

@@ -21,8 +21,8 @@ from privacy_sql.errors import Undecided, UsageError, did_you_mean, number_of, p
 from privacy_sql.hierarchies.base import text_of
 from privacy_sql.kernels.worst_case.disclosure import (
     MOST_FACTS,
-    Knowledge,
     TooManyFacts,
+    WorstKnowledge,
     growing_certainty,
     shapes_to_leave_out,
     worst_case_disclosure,
@@ -71,7 +71,7 @@ class _Asked:
 
 
 @dataclass(frozen=True)
-class _Evidence:
+class _CKEvidence:
     """For each group and sensitive value, how many people have it; the values with their own limits."""
 
     g: Ints
@@ -175,18 +175,18 @@ class CKSafety(OnArrays):
         least = min(limit.k for limit in self.limits)
         return (registry.get("criteria", "l_diversity")(least + 2),)
 
-    def splits(self, whole: Grouping) -> _Splits:
+    def splits(self, whole: Grouping) -> _CKSplits:
         """The worst case, updated while a search cuts groups (Sec. 3.3.3)."""
         own, _ = self._codes(whole.base)
-        return _Splits(self.limits, own, Groups.counted(whole))
+        return _CKSplits(self.limits, own, Groups.counted(whole))
 
-    def splits_in(self, whole: Groups) -> _Splits:
-        return _Splits(self.limits, self._own(whole), whole)
+    def splits_in(self, whole: Groups) -> _CKSplits:
+        return _CKSplits(self.limits, self._own(whole), whole)
 
     def gather(self, grouping: Grouping) -> Evidence:
         counts = group_counts(grouping, by_value=self.per_value is not None)
         own, absent = self._codes(grouping.base)
-        return _Evidence(counts["g"], counts["n_rows"], counts.get("s"), own, absent)
+        return _CKEvidence(counts["g"], counts["n_rows"], counts.get("s"), own, absent)
 
     def _codes(self, base: Base) -> tuple[dict[int, int], tuple[str, ...]]:
         """Code of each value with its own limits -> their number; and the values that do not occur."""
@@ -197,11 +197,11 @@ class CKSafety(OnArrays):
         """The worst knowledge decides; of several limits the one with the least slack, a failing one first.
 
         >>> import numpy as np
-        >>> counts = _Evidence(np.array([0, 0, 0, 1, 1, 1, 1]), np.array([2, 2, 1, 2, 1, 1, 1]))
+        >>> counts = _CKEvidence(np.array([0, 0, 0, 1, 1, 1, 1]), np.array([2, 2, 1, 2, 1, 1, 1]))
         >>> str(CKSafety(c="2/3", k=1).judge(counts).value)
         '2/3'
         """
-        found: list[tuple[_Limit, int, _Asked, Knowledge]] = []
+        found: list[tuple[_Limit, int, _Asked, WorstKnowledge]] = []
         for number, limit in enumerate(self.limits):
             asked = evidence.about(number, limit.k)
             if asked is not None:
@@ -304,7 +304,7 @@ def _bad(message: str, hint: str) -> UsageError:
     return UsageError("bad_parameter", message, hint=hint)
 
 
-class _Splits(SplitsOnArrays):
+class _CKSplits(SplitsOnArrays):
     """Which cuts keep the maximum disclosure below every limit; parts are known by their g."""
 
     def __init__(self, limits: Sequence[_Limit], own: Mapping[int, int], whole: Groups) -> None:
@@ -419,7 +419,7 @@ def within_reach() -> Iterator[None]:
         ) from None
 
 
-def _witness(evidence: _Evidence, asked: _Asked, knowledge: Knowledge) -> tuple[Witness, str]:
+def _witness(evidence: _CKEvidence, asked: _Asked, knowledge: WorstKnowledge) -> tuple[Witness, str]:
     """The worst knowledge in numbers, and in words."""
     numbers = [int((asked.shape == place.shape).nonzero()[0][place.copy]) for place in knowledge.places]
     target, shape = next(
@@ -457,7 +457,7 @@ def _witness(evidence: _Evidence, asked: _Asked, knowledge: Knowledge) -> tuple[
     return Witness(facts, {"g": group, "others": others}), _story(target + 1, facts, knowledge, guess)
 
 
-def _in_words(numbers: list[int], knowledge: Knowledge, guess: _Guess) -> Iterator[str]:
+def _in_words(numbers: list[int], knowledge: WorstKnowledge, guess: _Guess) -> Iterator[str]:
     """The implications, one sentence each; one about the target's own values is a simple negation."""
     target = next(number for number, place in zip(numbers, knowledge.places, strict=True) if place.target) + 1
     for number, place in zip(numbers, knowledge.places, strict=True):
@@ -486,7 +486,7 @@ def ranked(rank: int) -> str:
     return f"{rank}{ending} most common"
 
 
-def _story(target: int, facts: Mapping[str, Any], knowledge: Knowledge, guess: _Guess) -> str:
+def _story(target: int, facts: Mapping[str, Any], knowledge: WorstKnowledge, guess: _Guess) -> str:
     """The worst case in plain words."""
     right, size, value = how_sure(knowledge.value), people(facts["size"]), f"{ranked(guess.rank)} value"
     if not knowledge.facts:

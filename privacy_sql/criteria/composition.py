@@ -165,7 +165,7 @@ class Composition(Criterion):
 
     def splits(self, whole: Grouping) -> Splits:
         """Who is exposed over all boxes, while a search cuts groups."""
-        return _Splits(whole, self._beside(whole.base)[0], self.limit, self._level)
+        return _CompositionSplits(whole, self._beside(whole.base)[0], self.limit, self._level)
 
     def failing(self, evidence: Sequence[Row]) -> list[int]:
         """No single group is at fault."""
@@ -217,7 +217,7 @@ class Composition(Criterion):
         return self.verdict(Fraction(exposed, everybody), Witness(facts), story, notes=notes)
 
 
-class _Splits(Splits):
+class _CompositionSplits(Splits):
     """How many people are exposed now, and how many more each tried part would expose.
 
     A person's remaining values depend only on their own box, so boxes add up, and cutting one changes nobody

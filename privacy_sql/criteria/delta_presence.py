@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from privacy_sql.criteria import Criterion, Exact, Row, exact
-from privacy_sql.errors import DataError, UsageError, people
+from privacy_sql.criteria import Exact, Row, exact
+from privacy_sql.criteria._on_arrays import ByFormula, Formula
+from privacy_sql.criteria._risks import fitting, refuse_strangers
+from privacy_sql.errors import UsageError, people
 from privacy_sql.verdict import Verdict, Witness
+
+if TYPE_CHECKING:
+    from privacy_sql.counted.groups import Groups
 
 
 @dataclass(frozen=True)
-class DeltaPresence(Criterion):
+class DeltaPresence(ByFormula):
     """In every group, the share of the population that is in the table is between `low` and `high`.
 
     ganta2008, Sec. 2 (Nergiz, Atzori and Clifton's δ-presence: whether somebody is in the table is itself
@@ -54,6 +59,39 @@ class DeltaPresence(Criterion):
     def reads(self) -> tuple[str, ...]:
         return ("population",)
 
+    def formulas(self, groups: Groups) -> Sequence[Formula]:
+        """The shares of groups; leaving one out does not help people who are in none."""
+        among = fitting(groups)
+        return [
+            Formula(groups.people, among, ">=", self._low),
+            Formula(groups.people, among, "<=", self._high),
+        ]
+
+    def decide(self, groups: Groups) -> Verdict:
+        import numpy as np
+
+        from privacy_sql.kernels.ratios import Ratios
+
+        inside, among = groups.people, fitting(groups)
+        if len(groups) and groups.n_outside:
+            inside, among = np.append(inside, 0), np.append(among, groups.n_outside)
+        shares = Ratios.of(inside, among)
+        least, most = shares.worst_value(">="), shares.worst_value("<=")
+        if least is None or most is None:
+            return self.verdict(None, Witness({}), limit=self._high)
+        share, relation, limit = self._nearest(least, most)
+        return self.verdict(share, Witness({}), limit=limit, relation=relation)
+
+    def _nearest(self, least: Fraction, most: Fraction) -> tuple[Fraction, str, Fraction]:
+        """The extreme with the least slack, with its limit."""
+        if least - self._low < self._high - most:
+            return least, ">=", self._low
+        return most, "<=", self._high
+
+    def failing(self, evidence: Sequence[Row]) -> list[int]:
+        refuse_strangers(evidence)
+        return super().failing(evidence)
+
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """Both extremes are compared; the one with the least slack is shown.
 
@@ -62,21 +100,13 @@ class DeltaPresence(Criterion):
         (True, False)
         """
         found = [row for row in evidence if row["n_people"] or row["n_population"]]
-        if any(row["n_people"] > row["n_population"] for row in found):
-            raise DataError(
-                "not_in_population",
-                "in some group the population has fewer people than the table",
-                where="population",
-                hint="The population must include everybody in the table, with the same coding.",
-            )
+        refuse_strangers(found)
         shares = [(Fraction(row["n_people"], row["n_population"]), row) for row in found]
         if not shares:
             return self.verdict(None, Witness({}), limit=self._high)
         least, most = min(shares, key=lambda pair: pair[0]), max(shares, key=lambda pair: pair[0])
-        low_slack, high_slack = least[0] - self._low, self._high - most[0]
-        (share, row), relation, limit = (
-            (least, ">=", self._low) if low_slack < high_slack else (most, "<=", self._high)
-        )
+        share, relation, limit = self._nearest(least[0], most[0])
+        row = least[1] if relation == ">=" else most[1]
         facts = {
             "size": row["n_people"],
             "population": row["n_population"],

@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from privacy_sql import registry
 from privacy_sql.counted.households import household_groups, household_values
 from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, one_of, refuse_empty
+from privacy_sql.criteria._on_arrays import ByFormula, Formula
 from privacy_sql.errors import DataError, UsageError, number_of, people
 from privacy_sql.query.template import Sql, names, render
 from privacy_sql.verdict import Number, Verdict, Witness
 
 if TYPE_CHECKING:
+    from privacy_sql.counted.base import Base
     from privacy_sql.counted.grouping import Grouping
+    from privacy_sql.counted.groups import Bools, Groups, Homes
+    from privacy_sql.table import Table
 
 KINDS = ("distinct", "share")
 # the most parts of households to count if some members are known
@@ -23,7 +27,7 @@ MOST_PARTS = 10**6
 
 
 @dataclass(frozen=True)
-class HouseholdKAnonymity(Criterion):
+class HouseholdKAnonymity(ByFormula):
     """Every person is hidden among k households; `value` depends on `kind` and on who is `known`.
 
     - member, distinct: the adversary recognises one person; every group has people of at least k households
@@ -117,10 +121,44 @@ class HouseholdKAnonymity(Criterion):
         """k households have at least k people."""
         return (registry.get("criteria", "k_anonymity")(self.k),) if self.k > 1 else ()
 
+    def fits(self, base: Base) -> bool:
+        return self.known == "member" or base.table.members_tied
+
+    def formulas(self, groups: Groups) -> Sequence[Formula]:
+        """For one known member, which is a matter of each group by itself."""
+        import numpy as np
+
+        homes = groups.homes()
+        if self.kind == "distinct":
+            return [Formula(np.bincount(homes.group, minlength=len(groups)), None, ">=", self.k)]
+        largest, everybody = np.zeros_like(groups.people), np.zeros_like(groups.people)
+        np.maximum.at(largest, homes.group, homes.n)
+        np.add.at(everybody, homes.group, homes.n)
+        return [Formula(largest, everybody, "<=", Fraction(1, self.k))]
+
+    def decide(self, groups: Groups) -> Verdict:
+        return super().decide(groups) if self.known == "member" else self.judge(self._hidden(groups))
+
+    def breaking(self, groups: Groups) -> Bools:
+        if self.known == "member":
+            return super().breaking(groups)
+        import numpy as np
+
+        return groups.marked(np.array(self.failing(self._hidden(groups)), np.int64))
+
+    def _hidden(self, groups: Groups) -> list[Row]:
+        """For several known members, whose households are compared over all groups: as `gather` says it."""
+        assert groups.beside is not None
+        return self._alike(groups.homes(with_values=self.share is not None), groups.beside.table)
+
     def gather(self, grouping: Grouping) -> list[Row] | None:
         """For several known members: compare whole households, and find the worst one for every group."""
         if self.known == "member":
             return None
+        import numpy as np
+
+        from privacy_sql.counted.groups import Homes
+
         if not grouping.base.table.members_tied:
             raise UsageError(
                 "members_not_tied",
@@ -128,16 +166,24 @@ class HouseholdKAnonymity(Criterion):
                 where=grouping.base.table.name,
                 hint="Declare `household: {column: H, published: number}`, or require known=member.",
             )
-        if self.share is not None:
-            return self._of_values(grouping)
-        import numpy as np
+        value: list[Sql] = []
+        if self.share is None:
+            relation = household_groups(grouping)
+        else:
+            relation, *value = household_values(grouping)
+        columns = [*names(["g", "s", "n_rows"]), *value]
+        query = render("counted/listed.sql", relation=relation, columns=columns)
+        found = grouping.base.engine.arrays(query)
+        homes = Homes(*(np.asarray(found[str(column)], np.int64) for column in columns))
+        return self._alike(homes, grouping.base.table)
 
+    def _alike(self, homes: Homes, table: Table) -> list[Row]:
+        """For every group, the fewest households that look like one with a known member in the group."""
         from privacy_sql.kernels import alike_households
 
-        columns = names(["s", "g", "n_rows"])
-        query = render("counted/listed.sql", relation=household_groups(grouping), columns=columns)
-        found = grouping.base.engine.arrays(query)
-        home, group, n = (np.asarray(found[str(column)], np.int64) for column in columns)
+        group, home, n, own = homes
+        if own is not None:
+            return self._of_values(homes, table)
         if self.known == "all":
             fewest = alike_households.Alike.of(home, group, n).fewest()
         else:
@@ -148,30 +194,25 @@ class HouseholdKAnonymity(Criterion):
                 raise UsageError(
                     "too_many_parts",
                     f"{self} compares more than {MOST_PARTS:,} parts of households",
-                    where=grouping.base.table.name,
+                    where=table.name,
                     hint="Use fewer known members, or coarser groups.",
                 )
             fewest = fewest_or_none
         return [{"g": g, "n_households": n} for g, n in sorted(fewest.items())]
 
-    def _of_values(self, grouping: Grouping) -> list[Row]:
+    def _of_values(self, homes: Homes, table: Table) -> list[Row]:
         """If all members are known: the fewest alike households, and the largest share of one value."""
-        import numpy as np
-
         from privacy_sql.kernels import alike_households
 
-        relation, value = household_values(grouping)
-        columns = [*names(["s", "g"]), value, Sql("n_rows")]
-        query = render("counted/listed.sql", relation=relation, columns=columns)
-        found = grouping.base.engine.arrays(query)
-        home, group, own, n = (np.asarray(found[str(column)], np.int64) for column in columns)
+        group, home, n, own = homes
+        assert own is not None
         values, several = alike_households.values_of(home, own)
         if several:
             told = f"members of {number_of(several, 'household')} have different values"
             raise DataError(
                 "no_household_value",
-                f"{told}, so {grouping.base.table.sensitives[0]} is not a value of households",
-                where=grouping.base.table.name,
+                f"{told}, so {table.sensitives[0]} is not a value of households",
+                where=table.name,
                 hint="Leave out `share`, or exclude people without a household, who count as one.",
             )
         alike = alike_households.Alike.of(home, group, n)

@@ -138,10 +138,10 @@ class IntervalDisclosure(ByFormula):
 
     # -- which values are near ------------------------------------------------------------------------------
 
-    def _line(self, base: Base) -> tuple[Sequence[int], near_values.Line]:
+    def _line(self, base: Base) -> tuple[Sequence[int], near_values.ValueLine]:
         """The codes of the values, and what is near each."""
 
-        def make() -> tuple[Sequence[int], near_values.Line]:
+        def make() -> tuple[Sequence[int], near_values.ValueLine]:
             if self.distance == "hierarchical":  # by their labels at the highest level within the width
                 codes = base.sensitive_codes
                 height = base.table.sensitive_hierarchy.height

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from privacy_sql.criteria import Row
 from privacy_sql.criteria._of_people import AtLeastKPeople
+from privacy_sql.criteria._on_arrays import ByFormula, Formula
 from privacy_sql.errors import number_of
 from privacy_sql.verdict import Verdict, Witness
 
+if TYPE_CHECKING:
+    from privacy_sql.counted.groups import Groups
+
 
 @dataclass(frozen=True)
-class KLink(AtLeastKPeople):
+class KLink(AtLeastKPeople, ByFormula):
     """In every marginal, each nonsensitive cell that is not empty has at least k people.
 
     kifer2006, Def. 4.1. `value` is the smallest such count over all marginals. A table is a collection of one
@@ -25,10 +29,14 @@ class KLink(AtLeastKPeople):
     against: ClassVar[str] = "somebody who links a single published table with other data"
     safe_under_merging: ClassVar[bool] = True
     safe_under_suppression: ClassVar[bool] = True
+    safe_in_larger_groups: ClassVar[bool] = True
 
     @property
     def reads(self) -> tuple[str, ...]:
         return ("cliques",)
+
+    def formulas(self, groups: Groups) -> Sequence[Formula]:
+        return [Formula(groups.people, None, ">=", self.k)]
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The smallest cell decides.

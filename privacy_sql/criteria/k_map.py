@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from privacy_sql.criteria import Row
 from privacy_sql.criteria._of_people import AtLeastKPeople
-from privacy_sql.criteria._risks import refuse_strangers
+from privacy_sql.criteria._on_arrays import ByFormula, Formula
+from privacy_sql.criteria._risks import fitting, refuse_strangers
 from privacy_sql.errors import people
 from privacy_sql.verdict import Verdict, Witness
 
+if TYPE_CHECKING:
+    from privacy_sql.counted.groups import Groups
+
 
 @dataclass(frozen=True)
-class KMap(AtLeastKPeople):
+class KMap(AtLeastKPeople, ByFormula):
     """Every published group fits k or more people of the population; `value` is the fewest it fits.
 
     ganta2008, Sec. 2 (Sweeney's k-map: the adversary links with outside data and does not know who is in the
@@ -28,10 +32,17 @@ class KMap(AtLeastKPeople):
     needs_population: ClassVar[bool] = True
     safe_under_merging: ClassVar[bool] = True
     safe_under_suppression: ClassVar[bool] = True
+    safe_in_larger_groups: ClassVar[bool] = True
 
     @property
     def reads(self) -> tuple[str, ...]:
         return ("population",)
+
+    def formulas(self, groups: Groups) -> Sequence[Formula]:
+        return [Formula(fitting(groups), None, ">=", self.k)]
+
+    def failing(self, evidence: Sequence[Row]) -> list[int]:
+        return [row["g"] for row in refuse_strangers(evidence) if row["n_population"] < self.k]
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The group that fits the fewest people decides.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property, partial
 from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -33,7 +33,7 @@ MOST_PEOPLE = 2**53
 
 
 @dataclass(frozen=True)
-class Asked:
+class KnownSet:
     """One set of columns that somebody may know, and the requirement on its groups."""
 
     columns: tuple[str, ...]
@@ -52,16 +52,16 @@ class Measure(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Found:
+class SetFound:
     """The groups of one set: the fewest people, and the largest share of one value."""
 
-    asked: Asked
+    asked: KnownSet
     smallest: int
     share: Fraction | None
     below: int  # groups smaller than k
 
     @classmethod
-    def of(cls, asked: Asked, sizes: Sequence[Row]) -> Found:
+    def of(cls, asked: KnownSet, sizes: Sequence[Row]) -> SetFound:
         return cls(
             asked,
             min(row["n_people"] for row in sizes),
@@ -92,7 +92,7 @@ class Found:
         return self.nearest.value
 
 
-class Below(NamedTuple):
+class BelowLimit(NamedTuple):
     """The groups with people below a limit for some set, and how many people stand below a size."""
 
     groups: Sequence[int] = ()
@@ -103,8 +103,8 @@ class Below(NamedTuple):
 class SetsFound:
     """The results for all sets and, on request, the groups below a limit."""
 
-    found: Sequence[Found]
-    below: Callable[[], Below] = Below
+    found: Sequence[SetFound]
+    below: Callable[[], BelowLimit] = BelowLimit
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class KnownColumns(Criterion):
         limit = None if share is None else Fraction(str(share))
         return at_least(k, 1, self.name, "k"), limit
 
-    def _of(self, entry: object) -> Asked:
+    def _of(self, entry: object) -> KnownSet:
         """One entry of `sets`."""
         if not isinstance(entry, Mapping) or set(entry) - {"columns", "k", "share"}:
             hint = "For example {columns: [age, zip], k: 5}."
@@ -174,7 +174,7 @@ class KnownColumns(Criterion):
             raise UsageError(
                 "bad_parameter", f"a set of {self.name} requires nothing: k is 1, and it has no share"
             )
-        return Asked(columns, k, share)
+        return KnownSet(columns, k, share)
 
     @classmethod
     def unit_of(cls, params: Mapping[str, Any], relation: str) -> str:
@@ -214,10 +214,10 @@ class KnownColumns(Criterion):
         n_codes = base.combinations * len(aliases)
         if base.combinations >= LEAST_ON_ARRAYS and n_codes <= MOST_CODES and base.rows < MOST_PEOPLE:
             return self._on_arrays(grouping, aliases, wanted)
-        return self._in_sql(grouping, aliases, wanted)
+        return SetsInSql(grouping, aliases, wanted, of_values=self.reads_sensitive).found()
 
     def _on_arrays(
-        self, grouping: Grouping, aliases: Mapping[str, Sql], wanted: Sequence[Asked]
+        self, grouping: Grouping, aliases: Mapping[str, Sql], wanted: Sequence[KnownSet]
     ) -> SetsFound:
         import numpy as np
 
@@ -232,112 +232,34 @@ class KnownColumns(Criterion):
             codes = {name: found[alias] for name, alias in aliases.items()}
             return found, Coded(codes, found["n_rows"], found["s"] if values else None)
 
-        # narrow numbers are read in half the time
-        kinds = [(Sql(f"k{n}"), _narrowest(key.top)) for n, key in enumerate(grouping.keys, start=1)]
+        # the narrowest numbers that hold the codes: they are read in half the time
+        kinds = [
+            (Sql(f"k{n}"), Sql("smallint" if top < 2**15 else "integer" if top < 2**31 else "bigint"))
+            for n, top in enumerate((key.top for key in grouping.keys), start=1)
+        ]
         _, coded = read(kinds)
-        by_columns: dict[tuple[str, ...], list[Asked]] = {}
+        by_columns: dict[tuple[str, ...], list[KnownSet]] = {}
         for each in wanted:
             by_columns.setdefault(each.columns, []).append(each)
-        found: dict[Asked, Found] = {}
+        found: dict[KnownSet, SetFound] = {}
         for columns, crowds in coded.of_sets(list(by_columns)):
             for each in by_columns[columns] if len(crowds.people) else ():
                 n_below = int((crowds.people < each.k).sum())
                 share = None if each.share is None else crowds.share
-                found[each] = Found(each, int(crowds.people.min()), share, n_below)
+                found[each] = SetFound(each, int(crowds.people.min()), share, n_below)
         made = [found[each] for each in dict.fromkeys(wanted) if each in found]
         failing = [each.asked for each in made if not each.safe]
 
-        def below() -> Below:
+        def below() -> BelowLimit:
             if not failing:
-                return Below()
+                return BelowLimit()
             named, coded = read([*kinds, (Sql("g"), Sql("bigint"))])
             small, over = coded.failing([(each.columns, each.k, each.share) for each in failing])
-            return Below(np.unique(named["g"][over]).tolist(), int(coded.n[small].sum()))
+            return BelowLimit(np.unique(named["g"][over]).tolist(), int(coded.n[small].sum()))
 
         return SetsFound(made, cache(below))
 
-    def _in_sql(self, grouping: Grouping, aliases: Mapping[str, Sql], wanted: Sequence[Asked]) -> SetsFound:
-        """Counted from the combinations of larger sets where these are far fewer."""
-        base, engine = grouping.base, grouping.base.engine
-        values = names(["s"]) if self.reads_sensitive else []
-        candidate = grouping.candidate if values else grouping.members
-
-        @cache
-        def groups() -> Sql:
-            columns = [*aliases.values(), *values]
-            return engine.create(render("counted/labelled_groups.sql", candidate=candidate, columns=columns))
-
-        def rows(counted: Sql, sets: Sequence[Asked], *, below: bool) -> Iterator[Row]:
-            for first in range(0, len(sets), AT_ONCE):
-                batch = sets[first : first + AT_ONCE]
-                given = [
-                    (
-                        n,
-                        [aliases[name] for name in each.columns],
-                        each.k,
-                        # slightly less, so that rounding errs on the safe side
-                        None if each.share is None else repr(float(each.share) * (1 - 1e-9)),
-                    )
-                    for n, each in enumerate(batch)
-                ]
-                query = render(
-                    "criteria/known_columns.sql",
-                    counted=counted,
-                    sets=given,
-                    of_values=bool(values),
-                    below=below,
-                )
-                for row in engine.fetch(query):
-                    yield row if below else {**row, "asked": batch[row["set_number"]]}
-
-        bits = {name: 1 << place for place, name in enumerate(aliases)}
-        by_members: dict[int, list[Asked]] = {}
-        for each in wanted:
-            by_members.setdefault(sum(bits[name] for name in each.columns), []).append(each)
-
-        def sizes(counted: Sql, sets: Sequence[int]) -> Iterator[Row]:
-            """The sizes of sets, where nothing is asked of values in one reading."""
-            if values or len(aliases) > MOST_BITS:
-                yield from rows(counted, [each for some in sets for each in by_members[some]], below=False)
-                return
-            for first in range(0, len(sets), READ_AT_ONCE):
-                listed = [by_members[some][0].columns for some in sets[first : first + READ_AT_ONCE]]
-                inside = {name for columns in listed for name in columns}
-                query = render(
-                    "criteria/sizes_of_sets.sql",
-                    counted=counted,
-                    columns=[(aliases[name], bit) for name, bit in bits.items() if name in inside],
-                    sets=[[aliases[name] for name in columns] for columns in listed],
-                )
-                for row in engine.fetch(query):
-                    for each in by_members[row["members"]]:
-                        yield {**row, "asked": each}
-
-        larger: list[tuple[int, list[int]]] = []
-        if base.combinations >= LEAST_COVERED and len(aliases) <= MOST_BITS:
-            labels = [base.statistics[key.column]["n_values"] for key in grouping.keys]
-            n_values = base.statistics["s"]["n_values"] if values else 1
-            larger = list(larger_sets(list(by_members), labels, base.combinations // (FEWER * n_values)))
-        if not 0 < 2 * len(larger) <= len(by_members):
-            larger = [(0, list(by_members))]
-        found: dict[Asked, list[Row]] = {each: [] for each in wanted}
-        for one, held in larger:
-            columns = [*(aliases[name] for name, bit in bits.items() if one & bit), *values]
-            smaller = render("counted/counts_by.sql", base=candidate, columns=columns) if one else None
-            for row in sizes(groups() if smaller is None else engine.create(smaller), held):
-                found[row["asked"]].append(row)
-        made = [Found.of(each, its) for each, its in found.items() if its]
-        failing = [each.asked for each in made if not each.safe]
-
-        def below() -> Below:
-            named = list(rows(groups(), failing, below=True)) if failing else []
-            # a group may be named by several statements
-            small = {row["g"]: row["n_people"] for row in named if row["is_small"]}
-            return Below([*{row["g"] for row in named}], sum(small.values()))
-
-        return SetsFound(made, below)
-
-    def _wanted(self, columns: Sequence[str], table: str) -> list[Asked]:
+    def _wanted(self, columns: Sequence[str], table: str) -> list[KnownSet]:
         """The sets to judge, among the published columns."""
         if self.sets:
             wanted = [self._of(entry) for entry in self.sets]
@@ -366,7 +288,7 @@ class KnownColumns(Criterion):
                 hint="Name sets that somebody may know: known_columns(sets=[{columns: [age, zip], k: 5}]).",
             )
         k, share = self._limits(self.k, self.share)
-        return [Asked(some, k, share) for some in combinations(columns, size)]
+        return [KnownSet(some, k, share) for some in combinations(columns, size)]
 
     # -- decided ---------------------------------------------------------------------------------------------
 
@@ -377,7 +299,7 @@ class KnownColumns(Criterion):
     def judge(self, evidence: Evidence) -> Verdict:
         """The set with the least slack decides, a failing one first.
 
-        >>> found = Found(Asked(("age",), 5, None), 3, None, 2)
+        >>> found = SetFound(KnownSet(("age",), 5, None), 3, None, 2)
         >>> KnownColumns(m=1, k=5).judge(SetsFound([found])).value
         3
         """
@@ -417,6 +339,97 @@ class KnownColumns(Criterion):
         )
 
 
-def _narrowest(top: int) -> Sql:
-    """The type of the smallest whole numbers that hold codes up to `top`."""
-    return Sql("smallint" if top < 2**15 else "integer" if top < 2**31 else "bigint")
+class SetsInSql:
+    """The sets that somebody may know, counted by statements: from larger sets where these are far fewer."""
+
+    def __init__(
+        self, grouping: Grouping, aliases: Mapping[str, Sql], wanted: Sequence[KnownSet], *, of_values: bool
+    ) -> None:
+        self.grouping, self.engine = grouping, grouping.base.engine
+        self.aliases, self.wanted = aliases, wanted
+        self.values = names(["s"]) if of_values else []
+        self.candidate = grouping.candidate if of_values else grouping.members
+        # a set is the sum of its columns' bits
+        self.bits = {name: 1 << place for place, name in enumerate(aliases)}
+        self.by_members: dict[int, list[KnownSet]] = {}
+        for each in wanted:
+            self.by_members.setdefault(sum(self.bits[name] for name in each.columns), []).append(each)
+
+    @cached_property
+    def groups(self) -> Sql:
+        """The labels of every combination, with the number of its group."""
+        columns = [*self.aliases.values(), *self.values]
+        query = render("counted/labelled_groups.sql", candidate=self.candidate, columns=columns)
+        return self.engine.create(query)
+
+    def found(self) -> SetsFound:
+        """The groups of every set, and those below a limit when they are asked for."""
+        found: dict[KnownSet, list[Row]] = {each: [] for each in self.wanted}
+        for one, held in self.larger():
+            columns = [*(self.aliases[name] for name, bit in self.bits.items() if one & bit), *self.values]
+            smaller = render("counted/counts_by.sql", base=self.candidate, columns=columns) if one else None
+            for row in self.sizes(self.groups if smaller is None else self.engine.create(smaller), held):
+                found[row["asked"]].append(row)
+        made = [SetFound.of(each, its) for each, its in found.items() if its]
+        failing = [each.asked for each in made if not each.safe]
+        return SetsFound(made, partial(self.below, failing))
+
+    def larger(self) -> list[tuple[int, list[int]]]:
+        """Larger sets to count from, each with the sets inside it; 0 is the set of all columns."""
+        base, found = self.grouping.base, list[tuple[int, list[int]]]()
+        if base.combinations >= LEAST_COVERED and len(self.aliases) <= MOST_BITS:
+            labels = [base.statistics[key.column]["n_values"] for key in self.grouping.keys]
+            n_values = base.statistics["s"]["n_values"] if self.values else 1
+            found = list(larger_sets(list(self.by_members), labels, base.combinations // (FEWER * n_values)))
+        return found if 0 < 2 * len(found) <= len(self.by_members) else [(0, list(self.by_members))]
+
+    def sizes(self, counted: Sql, sets: Sequence[int]) -> Iterator[Row]:
+        """The sizes of sets, where nothing is asked of values in one reading."""
+        if self.values or len(self.aliases) > MOST_BITS:
+            yield from self.rows(
+                counted, [each for some in sets for each in self.by_members[some]], below=False
+            )
+            return
+        for first in range(0, len(sets), READ_AT_ONCE):
+            listed = [self.by_members[some][0].columns for some in sets[first : first + READ_AT_ONCE]]
+            inside = {name for columns in listed for name in columns}
+            query = render(
+                "criteria/sizes_of_sets.sql",
+                counted=counted,
+                columns=[(self.aliases[name], bit) for name, bit in self.bits.items() if name in inside],
+                sets=[[self.aliases[name] for name in columns] for columns in listed],
+            )
+            for row in self.engine.fetch(query):
+                for each in self.by_members[row["members"]]:
+                    yield {**row, "asked": each}
+
+    def rows(self, counted: Sql, sets: Sequence[KnownSet], *, below: bool) -> Iterator[Row]:
+        """The sizes of sets one after the other, or the groups with people below a limit."""
+        for first in range(0, len(sets), AT_ONCE):
+            batch = sets[first : first + AT_ONCE]
+            given = [
+                (
+                    n,
+                    [self.aliases[name] for name in each.columns],
+                    each.k,
+                    # slightly less, so that rounding errs on the safe side
+                    None if each.share is None else repr(float(each.share) * (1 - 1e-9)),
+                )
+                for n, each in enumerate(batch)
+            ]
+            query = render(
+                "criteria/known_columns.sql",
+                counted=counted,
+                sets=given,
+                of_values=bool(self.values),
+                below=below,
+            )
+            for row in self.engine.fetch(query):
+                yield row if below else {**row, "asked": batch[row["set_number"]]}
+
+    def below(self, failing: Sequence[KnownSet]) -> BelowLimit:
+        """The groups with people below a limit for some set."""
+        named = list(self.rows(self.groups, failing, below=True)) if failing else []
+        # a group may be named by several statements
+        small = {row["g"]: row["n_people"] for row in named if row["is_small"]}
+        return BelowLimit([*{row["g"] for row in named}], sum(small.values()))

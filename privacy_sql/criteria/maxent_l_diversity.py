@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, lcm, log, prod
+from math import exp, log, prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, one_of
 from privacy_sql.errors import UsageError, number_of
 from privacy_sql.kernels.diversity import entropy_reaches, exponential_entropy
 from privacy_sql.kernels.marginals.max_entropy import least_c, near_the_likeliest
+from privacy_sql.kernels.ratios import whole_numbers
 from privacy_sql.query.template import literal
 from privacy_sql.verdict import Number, Verdict, Witness, shown
 
@@ -142,7 +143,7 @@ class MaxentLDiversity(Criterion):
         elif not sure and value is not None:
             value = float(value)
         elif self.kind == "entropy":
-            reached = (entropy_reaches(_whole(counts), Fraction(self.l)) for _, counts in groups)
+            reached = (entropy_reaches(whole_numbers(counts)[0], Fraction(self.l)) for _, counts in groups)
             more = {"safe": all(reached)}
         shares = [float(count) for count in counts]
         facts = {
@@ -174,18 +175,11 @@ class MaxentLDiversity(Criterion):
             exact = all(isinstance(count, Fraction) for count in counts)
             return Fraction(near_the_likeliest(counts, share if exact else float(share) * (1 + NEAR)))
         if all(isinstance(count, Fraction) for count in counts):
-            whole = _whole(counts)
+            whole, _ = whole_numbers(counts)
             if sum(whole).bit_length() < FLOAT_BITS:
                 return exponential_entropy(whole)
         total = sum(float(count) for count in counts)
         return exp(-sum(float(count) / total * log(float(count) / total) for count in counts))
-
-
-def _whole(counts: Counts) -> list[int]:
-    """Fractions as integers in the same proportions."""
-    fractions = [Fraction(count) for count in counts]
-    common = lcm(*(count.denominator for count in fractions))
-    return [int(count * common) for count in fractions]
 
 
 def _groups(evidence: Sequence[Row]) -> Iterator[tuple[tuple[int, ...], Counts]]:

@@ -25,7 +25,7 @@ from privacy_sql.criteria._skyline_words import facts_of, story
 from privacy_sql.errors import UsageError
 from privacy_sql.kernels.skyline.breach_probability import (
     Amounts,
-    Group,
+    SkylineGroup,
     ValuesPerPerson,
     breach_probability,
     is_safe,
@@ -34,7 +34,7 @@ from privacy_sql.kernels.skyline.breach_probability import (
 )
 from privacy_sql.kernels.skyline.groups import Histograms, worst_groups
 from privacy_sql.kernels.skyline.leave_out import rows_to_leave_out
-from privacy_sql.kernels.skyline.running import Counts, Question, RunningSkyline, Seen
+from privacy_sql.kernels.skyline.running import GroupCounts, RunningSkyline, SkylineQuestion, TriedGroups
 from privacy_sql.kernels.skyline.screening import Screened, screened
 from privacy_sql.query.template import Query, Sql, literal, render
 from privacy_sql.verdict import Number, Verdict, Witness
@@ -56,7 +56,7 @@ class _Part(NamedTuple):
 
     value_code: int
     point: Limit
-    groups: tuple[Group, ...]
+    groups: tuple[SkylineGroup, ...]
     value: Number | None
     safe: bool
 
@@ -75,7 +75,7 @@ class _PointResult(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Evidence:
+class _SkylineEvidence:
     """The rows of the template with everything needed to read them."""
 
     case: ValuesPerPerson
@@ -168,11 +168,11 @@ class PrivacySkyline(Criterion):
         ]
         return f"{self.name}({', '.join(shown_points)})"
 
-    def gather(self, grouping: Grouping) -> _Evidence:
+    def gather(self, grouping: Grouping) -> _SkylineEvidence:
         """Evaluate all points for all values in one statement."""
         own, absent = self._own_skylines(grouping.base)
         query = render("criteria/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
-        return _Evidence(
+        return _SkylineEvidence(
             case=grouping.base.table.values_per_person,
             rows=grouping.base.engine.fetch(self._query(grouping, own)),
             number=lambda g: int(grouping.number(g)["group"]),
@@ -228,7 +228,7 @@ class PrivacySkyline(Criterion):
 
         >>> seven = {"s": 1, "point": 0, "g": 1, "n_people": 7, "n_holders": 1}
         >>> rows = [{**seven, "place": 1, "n_rows": 4, "own": 0}]
-        >>> str(PrivacySkyline([[1, 0, 1, "0.4"]]).judge(_Evidence("one", rows)).value)
+        >>> str(PrivacySkyline([[1, 0, 1, "0.4"]]).judge(_SkylineEvidence("one", rows)).value)
         '3/8'
         """
         limits = self.limits
@@ -259,12 +259,12 @@ class PrivacySkyline(Criterion):
         return [int(group) for group in groups[rows]]
 
 
-class _Splits(SplitsOnArrays):
+class _SkylineSplits(SplitsOnArrays):
     """The cuts that keep every breach probability below its limit; parts are identified by their g."""
 
     def __init__(self, limits: Sequence[Limit], own: Mapping[int, int], whole: Groups) -> None:
         questions = [
-            Question(value, limit.amounts, limit.limit)
+            SkylineQuestion(value, limit.amounts, limit.limit)
             for value in np.unique(whole.value).tolist()
             for limit in limits
             if limit.skyline == own.get(value, 0)
@@ -291,12 +291,12 @@ class _Splits(SplitsOnArrays):
 class _SeenParts(NamedTuple):
     """What is known of the parts of cuts, and the row of each there."""
 
-    seen: Seen
+    seen: TriedGroups
     rows: Mapping[int, int]
 
 
-def _counts(groups: Groups) -> Counts:
-    return Counts(groups.people, groups.start, groups.value, groups.n, groups.ranked)
+def _counts(groups: Groups) -> GroupCounts:
+    return GroupCounts(groups.people, groups.start, groups.value, groups.n, groups.ranked)
 
 
 def _side_by_side(groups: Groups) -> Histograms:
@@ -410,10 +410,10 @@ class _WithOneValueEach(PrivacySkyline, OnArrays):
     def splits(self, whole: Grouping) -> Splits:
         """Five minima per value and point, while a search cuts groups (Fig. 4)."""
         own, _ = self._own_skylines(whole.base)
-        return _Splits(self.limits, own, Groups.counted(whole))
+        return _SkylineSplits(self.limits, own, Groups.counted(whole))
 
-    def splits_in(self, whole: Groups) -> _Splits:
-        return _Splits(self.limits, self._own(whole), whole)
+    def splits_in(self, whole: Groups) -> _SkylineSplits:
+        return _SkylineSplits(self.limits, self._own(whole), whole)
 
     def breaking(self, groups: Groups) -> Bools:
         rows = rows_to_leave_out(_side_by_side(groups), self.limits, self._own(groups), "one")
@@ -494,7 +494,7 @@ class _AsPrinted(PrivacySkyline, OnArrays):
         return PrintedGroups(case, tables, groups.key, without, counted_in(base), own=own, absent=absent)
 
 
-def _part(code: int, point: Limit, groups: tuple[Group, ...], case: ValuesPerPerson) -> _Part:
+def _part(code: int, point: Limit, groups: tuple[SkylineGroup, ...], case: ValuesPerPerson) -> _Part:
     if not groups:  # every requested value occurs somewhere, so there is always a group
         return _Part(code, point, groups, None, False)
     value = breach_probability(groups, point.amounts, case)
@@ -503,7 +503,7 @@ def _part(code: int, point: Limit, groups: tuple[Group, ...], case: ValuesPerPer
     return _Part(code, point, groups, value, is_safe(groups, point.amounts, point.limit, case))
 
 
-def _by_part(rows: Iterable[Row]) -> list[tuple[tuple[int, int], tuple[Group, ...]]]:
+def _by_part(rows: Iterable[Row]) -> list[tuple[tuple[int, int], tuple[SkylineGroup, ...]]]:
     """The groups of each (value, point), their other values' counts largest first."""
     found: dict[tuple[int, int], dict[int, list[Row]]] = {}
     for row in rows:
@@ -515,7 +515,7 @@ def _by_part(rows: Iterable[Row]) -> list[tuple[tuple[int, int], tuple[Group, ..
         made = []
         for number, its in sorted(by_number.items()):
             others = sorted((row["n_rows"] for row in its if not row["own"]), reverse=True)
-            made.append(Group(its[0]["n_people"], its[0]["n_holders"], tuple(others), number))
+            made.append(SkylineGroup(its[0]["n_people"], its[0]["n_holders"], tuple(others), number))
         parts.append((key, tuple(made)))
     return parts
 
@@ -530,7 +530,7 @@ def _results(limits: Sequence[Limit], parts: Sequence[_Part | PrintedAnswer]) ->
         )
 
 
-def _witness(part: _Part, evidence: _Evidence) -> tuple[Witness, str]:
+def _witness(part: _Part, evidence: _SkylineEvidence) -> tuple[Witness, str]:
     """The worst knowledge with the smallest amounts, as numbers and in words."""
     least = least_amounts(part.groups, part.point.amounts, evidence.case)
     worst = worst_case(part.groups, least, evidence.case)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from privacy_sql import registry
 from privacy_sql.criteria import Criterion, Exact, Row, exact, one_of
 from privacy_sql.criteria._on_arrays import ByFormula, Formula
-from privacy_sql.criteria._risks import Crowd, asks_for, average, in_population, maximum, of_table
+from privacy_sql.criteria._risks import EqualGroups, asks_for, average, in_population, maximum, of_table
 from privacy_sql.criteria._risks import above as share_above
 from privacy_sql.errors import UsageError, number_of, people
 from privacy_sql.verdict import Verdict, Witness
@@ -137,19 +137,19 @@ class ReidentificationRisk(ByFormula):
 
         order = np.argsort(groups.people, kind="stable")
         n = groups.people[order].tolist()
-        gone = self._leaving([Crowd(size, size) for size in n])
+        gone = self._leaving([EqualGroups(size, size) for size in n])
         return groups.marked(order[:gone])
 
     @property
     def _above(self) -> Fraction:
         return Fraction(str(self.above))
 
-    def _crowds(self, evidence: Sequence[Row]) -> list[Crowd]:
+    def _crowds(self, evidence: Sequence[Row]) -> list[EqualGroups]:
         if self.needs_population:
             return in_population(evidence)
-        return [Crowd(row["n_people"], row["n_people"], row["n_groups"]) for row in evidence]
+        return [EqualGroups(row["n_people"], row["n_people"], row["n_groups"]) for row in evidence]
 
-    def _measured(self, crowds: Sequence[Crowd]) -> Fraction:
+    def _measured(self, crowds: Sequence[EqualGroups]) -> Fraction:
         if self.measures == "maximum":
             return maximum(crowds)
         if self.measures == "above":
@@ -167,7 +167,7 @@ class ReidentificationRisk(ByFormula):
         )
         return [row["g"] for row in rows[: self._leaving(self._crowds(rows))]]
 
-    def _leaving(self, crowds: Sequence[Crowd]) -> int:
+    def _leaving(self, crowds: Sequence[EqualGroups]) -> int:
         """How many of the groups, the riskiest first, must go so that the others meet the requirement.
 
         A group with a risk within the limit cannot raise the mean above it, so only riskier groups can go.

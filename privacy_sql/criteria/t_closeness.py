@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from privacy_sql.criteria import Exact, Row, exact, one_of
 from privacy_sql.criteria._on_arrays import ByFormula, Formula
 from privacy_sql.errors import DataError, people
-from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.query.template import Sql
 from privacy_sql.verdict import Verdict, Witness, holds, shown
 
@@ -80,7 +79,7 @@ class TCloseness(ByFormula):
 
     def fits(self, base: Base) -> bool:
         """No, if the template measures in floats, or has no order or hierarchy for the values."""
-        if self.distance == "hierarchical" and not isinstance(base.table.sensitive_hierarchy, Hierarchy):
+        if self.distance == "hierarchical" and base.table.sensitive_hierarchy is None:
             return False
         from privacy_sql.counted.groups import SensitiveValues
 

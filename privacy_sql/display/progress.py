@@ -42,7 +42,7 @@ def listening(listener: Listener) -> Iterator[None]:
 @contextmanager
 def shown() -> Iterator[None]:
     """Show progress on stderr while the block runs, if the work takes a while: bars, or lines."""
-    shows = Bars() if sys.stderr.isatty() else Lines(sys.stderr)
+    shows = BarProgress() if sys.stderr.isatty() else LineProgress(sys.stderr)
     token = _stop.set(shows.stop)
     try:
         with listening(shows):
@@ -57,7 +57,7 @@ def silence() -> None:
     _stop.get()()
 
 
-class Lines:
+class LineProgress:
     """A line about the current task, for a log or a pipe: after two seconds, then every ten."""
 
     def __init__(self, stream: TextIO, after: float = 2, every: float = 10) -> None:
@@ -87,7 +87,7 @@ class Lines:
         self.clock.join()
 
 
-class Bars:
+class BarProgress:
     """A bar for each task, shown by rich after the first second and removed at the end.
 
     Before the first report a bar without an end moves, so that one long statement also shows life.

@@ -51,7 +51,6 @@ class Engine(ABC):
         """The live connection of the engine's own library, for other work."""
 
     travel: int = 0  # a counted base of up to so many combinations is searched by an embedded engine
-    one_pass: bool = True  # a step that a statement names several times is worked out once
     one_text: bool = True  # any two columns of text may share a column, as there is one order of text
     undoes: bool = False  # what is written in a transaction that fails was never there for anybody
     embedded: bool = False  # what is counted lies in this process
@@ -68,10 +67,11 @@ class Engine(ABC):
     def source(self, source: Source) -> Sql:
         """A file, a relation's name or a DataFrame as a relation."""
 
-    def coded(self, source: Sql, columns: Sequence[tuple[str, Sql]]) -> Sql | None:
-        """The rows of a source counted in codes, as `counted/counted.sql` does; None where that is to.
+    def coded(self, source: Sql, columns: Sequence[tuple[str, Sql]]) -> tuple[Sql, Sql] | None:
+        """The rows of a source counted in codes; None where templates are to do that.
 
-        By columns of text, each with its internal name.
+        By columns of text, each with its internal name. First the relation of
+        `counted/dictionaries.sql`, then that of `counted/combinations.sql`.
         """
         return None
 
@@ -100,6 +100,13 @@ class Engine(ABC):
 
     def repeated(self, counted: Sql, columns: Sequence[str], n: Sql) -> Query | None:
         """The rows of a relation, each repeated by its count, in order; None if the order would be lost."""
+        return None
+
+    def added_digits(self, hashes: Query) -> Query | None:
+        """What `counted/fingerprint.sql` makes of hashes; None where an engine has nothing faster.
+
+        The numbers that each four digits of all hashes add up to, where text of 32 digits is a number.
+        """
         return None
 
     @abstractmethod

@@ -33,7 +33,7 @@ select table_name, 'table' from duckdb_tables() where temporary and starts_with(
 REPLACES = "python_enable_replacements"
 
 
-class Connection:
+class DuckDBConnection:
     """One DuckDB instance, locked on first use to the files and folders it was opened for."""
 
     def __init__(
@@ -105,7 +105,7 @@ class Connection:
         """A frame that can be read while a statement runs here."""
         return frame
 
-    def reaching(self, files: set[Path], folders: set[Path]) -> Connection:
+    def reaching(self, files: set[Path], folders: set[Path]) -> DuckDBConnection:
         """A connection that also reaches these: this one while it is unlocked, otherwise a second one."""
         if files <= self.files and folders <= self.folders:
             return self
@@ -114,7 +114,7 @@ class Connection:
             self.folders |= folders
             return self
         if self.place == ":memory:" and not self._live.execute(USERS_OWN).fetchall():
-            return Connection(self.place, self.limits, files, folders, self.debug)
+            return DuckDBConnection(self.place, self.limits, files, folders, self.debug)
         raise UsageError(
             "locked",
             "this connection is locked to the files it was opened for",
@@ -128,7 +128,7 @@ class Connection:
         self._leave()
 
 
-class TakenConnection(Connection):
+class TakenConnection(DuckDBConnection):
     """A connection that somebody else opened: it stays open; our relations on it are dropped at the end."""
 
     taken = itertools.count(1)
@@ -156,7 +156,7 @@ class TakenConnection(Connection):
         read = getattr(frame, "to_pyarrow", None)
         return read() if callable(read) else frame
 
-    def reaching(self, files: set[Path], folders: set[Path]) -> Connection:
+    def reaching(self, files: set[Path], folders: set[Path]) -> DuckDBConnection:
         return self
 
     def close(self) -> None:

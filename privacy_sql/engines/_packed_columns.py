@@ -20,6 +20,8 @@ LARGE = 200_000
 # so many bytes of a dictionary are few values, and a column has few values in all
 MOST_BYTES, MOST_VALUES = 4096, 1000
 MOST_PACKED = 2**62
+# up to here doubles add whole numbers exactly, and an engine adds them without looking for overflows
+EXACT_DOUBLES = 2**52
 
 
 @dataclass(frozen=True)
@@ -61,27 +63,35 @@ class PackedColumns:
         return Query(text, "sizes of dictionaries")
 
     def fit(self, sizes: Sequence[int]) -> bool:
-        """Whether columns have few values, and one number holds a combination."""
-        return len(sizes) == len(self.columns) and max(sizes) <= MOST_VALUES and prod(sizes) < MOST_PACKED
+        """Whether columns have few values, and one number holds the places of a combination."""
+        return len(sizes) == len(self.columns) and max(sizes) <= MOST_VALUES and _highest(sizes) < MOST_PACKED
 
     def listed(self, dictionaries: Sql) -> Query:
-        """The values as a variable, so that no statement has any in its text."""
-        each = "coalesce(list(value order by code) filter (where code <> 0), []) as its"
+        """The values as a variable, so that no statement has any in its text; NULL is the first of each."""
+        each = "list_prepend(null, coalesce(list(value order by code) filter (where code <> 0), [])) as its"
         text = f"select list(its order by part) from (select part, {each} from {dictionaries} group by part)"
         return Query(f"set variable {dictionaries} = ({text})", "listing values")
 
     def combinations(self, dictionaries: Sql, sizes: Sequence[int]) -> Query:
-        """How often each combination occurs, in codes; none where a value is in no dictionary."""
-        packed = "0"
-        for place, ((name, _), size) in enumerate(zip(self.columns, sizes, strict=True), start=1):
-            found = f"list_position(getvariable({literal(str(dictionaries))})[{place}], {quote(name)})"
-            packed = f"({packed}) * {size} + case when {quote(name)} is null then 0 else {found} end"
-        codes = ", ".join(
-            f"packed // {prod(sizes[place + 1 :])} % {sizes[place]} as {alias}"
-            for place, (_, alias) in enumerate(self.columns)
+        """How often each combination occurs, in codes; none where a value is in no dictionary.
+
+        A code is a place less one, and the ones are taken off at the end: so all that is done for each row
+        is an addition, as a place and its product are found for each entry of a dictionary.
+        """
+        units = [prod(sizes[place + 1 :]) for place, _ in enumerate(sizes)]
+        kind = "double" if _highest(sizes) <= EXACT_DOUBLES else "bigint"
+        lists = f"getvariable({literal(str(dictionaries))})"
+        packed = " + ".join(
+            f"cast(list_position({lists}[{place}], {quote(name)}) as {kind}) * cast({unit} as {kind})"
+            for place, ((name, _), unit) in enumerate(zip(self.columns, units, strict=True), start=1)
         )
-        rows = f"select cast({packed} as bigint) as packed, count(*) as n from {self.source} group by packed"
-        return Query(f"select {codes}, cast(n as bigint) as n_rows from ({rows})", "combinations")
+        codes = ", ".join(
+            f"packed // {unit} % {size} as {alias}"
+            for (_, alias), unit, size in zip(self.columns, units, sizes, strict=True)
+        )
+        rows = f"select {packed} as places, count(*) as n from {self.source} group by places"
+        whole = f"select cast(places as bigint) - {sum(units)} as packed, n from ({rows})"
+        return Query(f"select {codes}, cast(n as bigint) as n_rows from ({whole})", "combinations")
 
     def n_new(self, combinations: Sql) -> Query:
         """How many combinations have a value that was in no dictionary, as where the file became another."""
@@ -90,21 +100,20 @@ class PackedColumns:
         )
 
     def counted(self, combinations: Sql, dictionaries: Sql) -> Query:
-        """What `counted/counted.sql` gives: combinations in codes, then the dictionaries."""
-        aliases = [alias for _, alias in self.columns]
+        """The dictionaries with how often each value occurs: part, code, n_rows, v_text."""
         each = (
             f"select {part} as part, {alias} as code, cast(sum(n_rows) as bigint) as n_rows"
             f" from {combinations} group by {alias}"
-            for part, alias in enumerate(aliases, start=1)
+            for part, (_, alias) in enumerate(self.columns, start=1)
         )
-        nothing = ", ".join(f"cast(0 as bigint) as {alias}" for alias in aliases)
         text = f"""
             with counted as ({" union all ".join(each)})
-            select 0 as part, cast(0 as bigint) as code, n_rows, {", ".join(aliases)},
-                cast(null as varchar) as v_text
-            from {combinations}
-            union all
-            select d.part, d.code, counted.n_rows, {nothing}, d.value as v_text
+            select d.part, d.code, counted.n_rows, d.value as v_text
             from {dictionaries} as d
             inner join counted on d.part = counted.part and d.code = counted.code"""
         return Query(text, "counted")
+
+
+def _highest(sizes: Sequence[int]) -> int:
+    """The number that stands for the last value of every column; places begin with one."""
+    return sum(prod(sizes[place:]) for place, _ in enumerate(sizes))

@@ -25,7 +25,7 @@ LOCK_TIMEOUT = "10s"
 AT_ONCE = 200
 
 
-class Connection:
+class PostgresConnection:
     """One connection, opened on first use; the next statement drops relations that nobody holds any more."""
 
     def __init__(self, place: str, debug: bool) -> None:

@@ -19,6 +19,10 @@ from privacy_sql.query.template import Query, Sql, literal, quote
 
 # smaller files are read faster than they can be sampled
 LARGE = 8 << 20
+# what DuckDB's reader of CSV takes at a time: less takes less memory, but a reader that starts in the middle
+# of a quoted text may then refuse the file. Its longest line is named, or it would be as long as a piece
+BUFFER, LONGEST = 32 << 20, 2_000_000
+PIECES = f"buffer_size = {BUFFER}, max_line_size = {LONGEST}"
 # how many places of a file are sampled, and how many bytes there
 PLACES, PIECE = 32, 1 << 16
 # the share of sampled lines that occur once; about as many of the next ones would be new
@@ -39,7 +43,7 @@ class Lines:
         """Every distinct line, with its count."""
         nowhere = "".join(secrets.choice(CONTROLS) for _ in range(4))
         options = f"delim = {literal(nowhere)}, header = true, auto_detect = false, quote = '', escape = ''"
-        strict = "nullstr = '', strict_mode = true, null_padding = false"
+        strict = f"nullstr = '', strict_mode = true, null_padding = false, {PIECES}"
         read = f"read_csv({literal(str(self.path))}, columns = {{'line': 'VARCHAR'}}, {options}, {strict})"
         text = f"select line, cast(count(*) as bigint) as n_rows from {read} group by line"
         return Query(text, f"counting lines of {self.path.name}")

@@ -72,7 +72,7 @@ class Travelled(Engine):
     ) -> None:
         self._home = home
         self._near = near
-        self.one_pass, self.one_text, self.undoes = home.one_pass, home.one_text, home.undoes
+        self.one_text, self.undoes = home.one_text, home.undoes
         self.at_once = near.at_once
         self._prefix = prefix
         self._places: weakref.WeakValueDictionary[str, Place] = places

@@ -19,10 +19,10 @@ import duckdb
 from privacy_sql import deadlines
 from privacy_sql.engines import CONNECTIONS, Columns, Engine, Row, Source
 from privacy_sql.engines._duckdb import COLLATED, explain, plainly
-from privacy_sql.engines._duckdb_connection import Connection, TakenConnection
+from privacy_sql.engines._duckdb_connection import DuckDBConnection, TakenConnection
 from privacy_sql.engines._escaping import as_meant
 from privacy_sql.engines._packed_columns import PackedColumns
-from privacy_sql.engines._repeated_lines import Lines, repeat
+from privacy_sql.engines._repeated_lines import PIECES, Lines, repeat
 from privacy_sql.engines._sources import (
     csv_header,
     existing,
@@ -52,6 +52,7 @@ KINDS = {
     **dict.fromkeys(["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"], "integer"),
     **dict.fromkeys(["UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"], "integer"),
 }
+HALVES = (("first", 1), ("second", 17))  # of the 32 digits of a hash, and where they start
 PIECE = 1000  # rows that are repeated at once
 
 
@@ -82,7 +83,7 @@ class DuckDB(Engine):
         unsafe_debug: bool = False,
     ) -> None:
         limits = {"memory_limit": memory_limit, "threads": threads}
-        self._to = Connection(place, limits, map(Path, files), map(Path, folders), unsafe_debug)
+        self._to = DuckDBConnection(place, limits, map(Path, files), map(Path, folders), unsafe_debug)
         self._mine: dict[str, str] = {}
         self._lines: dict[str, Lines] = {}  # the CSV files that are sources
         self._parquet: dict[str, Path] = {}  # the Parquet files that are
@@ -166,6 +167,7 @@ class DuckDB(Engine):
         refuse_broken(path)
         columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in header)
         options = f"columns = {{{columns}}}, delim = {literal(separator)}, header = true, auto_detect = false"
+        options += f", {PIECES}"
         strict = "quote = '\"', escape = '\"', nullstr = '', strict_mode = true, null_padding = false"
         query = Query(f"select * from read_csv({text}, {options}, {strict})", f"reading {path.name}")
         made = self.create(query, view=True)
@@ -188,7 +190,7 @@ class DuckDB(Engine):
         finally:
             self.drop(counted)
 
-    def coded(self, source: Sql, columns: Sequence[tuple[str, Sql]]) -> Sql | None:
+    def coded(self, source: Sql, columns: Sequence[tuple[str, Sql]]) -> tuple[Sql, Sql] | None:
         if source not in self._parquet:
             return None
         packed = PackedColumns(self._parquet[source], source, columns)
@@ -205,7 +207,7 @@ class DuckDB(Engine):
             # the file is read twice: where it became another in between, it is counted in one reading
             if self.fetch(packed.n_new(made[1]))[0]["n_new"]:
                 return None
-            return self.create(packed.counted(made[1], made[0]))
+            return self.create(packed.counted(made[1], made[0])), made.pop()
         finally:
             for relation in made:
                 self.drop(relation)
@@ -304,6 +306,22 @@ class DuckDB(Engine):
         pieces = f"select {shown}, {n}, unnest(range(0, {n}, {PIECE})) as {start} from ({lines})"
         rows = f"select {shown}, unnest(range(least({PIECE}, {n} - {start}))) from ({pieces})"
         return Query(f"select {shown} from ({rows})", "published rows", one_by_one=True)
+
+    def added_digits(self, hashes: Query) -> Query:
+        # a half of the digits is one number, whose pieces are shifted out of it
+        halves = ", ".join(
+            f"cast('0x' || substring(h, {start}, 16) as ubigint) as {half}" for half, start in HALVES
+        )
+        pieces = [f"(({half} >> {shift}) & 65535)" for half, _ in HALVES for shift in (48, 32, 16, 0)]
+        sums = ", ".join(
+            f"cast(coalesce(sum(n * cast({piece} as bigint)), 0) as bigint) as h{number}"
+            for number, piece in enumerate(pieces, start=1)
+        )
+        text = f"with hashed as ({hashes.sql}), numbers as (select n, {halves} from hashed)"
+        return Query(
+            f"{text} select cast(coalesce(sum(n), 0) as bigint) as n_rows, {sums} from numbers",
+            "counted/fingerprint",
+        )
 
     def fetch(self, query: Query) -> list[Row]:
         result = self._run(query)

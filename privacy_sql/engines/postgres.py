@@ -26,7 +26,7 @@ from privacy_sql.engines import _arrow as arrows
 from privacy_sql.engines import _copy as binary
 from privacy_sql.engines import _postgres as words
 from privacy_sql.engines._escaping import as_meant
-from privacy_sql.engines._postgres_connection import Connection, where
+from privacy_sql.engines._postgres_connection import PostgresConnection, where
 from privacy_sql.engines._sources import (
     csv_header,
     existing,
@@ -56,7 +56,7 @@ class Postgres(Engine):
         self, place: str = "", *, dsn_env: str | None = None, travel: int = TRAVEL, unsafe_debug: bool = False
     ) -> None:
         self.travel = travel
-        self._to = Connection(where(place, dsn_env), unsafe_debug)
+        self._to = PostgresConnection(where(place, dsn_env), unsafe_debug)
         self._mine: dict[str, str] = {}
 
     # -- opening and closing -------------------------------------------------------------------------

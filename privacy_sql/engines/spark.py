@@ -69,7 +69,6 @@ class Spark(Engine):
 
     dialect = "spark"
     travel = TRAVEL
-    one_pass = False
     at_once = 8  # every statement is a job, and planning it takes longer than counting
 
     def __init__(

@@ -12,7 +12,7 @@ from privacy_sql import registry
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.explorer.asking import Json
-from privacy_sql.explorer.counted import Counted
+from privacy_sql.explorer.counted import CountedPlan
 from privacy_sql.explorer.decision import Decision
 from privacy_sql.hierarchies.base import text_of
 from privacy_sql.judge import Requirements
@@ -26,7 +26,7 @@ from privacy_sql.utilities import Utility
 from privacy_sql.verdict import Verdict, exact_text, finite
 
 
-def sides(counted: Counted, choice: Choice) -> Iterator[tuple[LatticeSearch, Shown]]:
+def sides(counted: CountedPlan, choice: Choice) -> Iterator[tuple[LatticeSearch, Shown]]:
     """What a choice publishes, once for each sensitive column (once where there is none)."""
     search = counted.search
     shown = search.shown(choice)  # suppressed for one column, suppressed for all
@@ -128,7 +128,7 @@ def verdict_told(verdict: Verdict) -> dict[str, Json]:
 
 
 @dataclass
-class Words:
+class LabelWords:
     """Labels of columns in words: those of a hierarchy; values that stand as they are, only `aloud`."""
 
     base: Base

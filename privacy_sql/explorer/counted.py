@@ -17,6 +17,7 @@ from privacy_sql.explorer.jobs import Enough
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.judge import Requirements, decided, for_column
 from privacy_sql.lattice.search import LatticeSearch
+from privacy_sql.methods import Method
 from privacy_sql.methods.full_domain import FullDomain
 from privacy_sql.project.reading import Plan
 from privacy_sql.searches import Limits
@@ -30,7 +31,7 @@ SECONDS_AT_START = 2.0  # of processor time for the same; the page is not answer
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedChoice:
     """One choice: each requirement's verdict, None where undecided, and the best guess about anybody."""
 
     levels: Mapping[str, int]
@@ -65,30 +66,29 @@ class Judged:
         }
 
 
-class Counted:
+class CountedPlan:
     """The table of one plan, counted, and what was decided about its choices; `before` has the same table."""
 
     _numbers = iter(range(1, 2**31))
 
-    def __init__(self, engine: Engine, plan: Plan, before: Counted | None = None) -> None:
+    def __init__(self, engine: Engine, plan: Plan, before: CountedPlan | None = None) -> None:
         self.plan = plan
         self.people: Table = before.people if before else api.count(engine, plan.table)
         self.number: int = before.number if before else next(self._numbers)
-        self.known: dict[Choice, Judged] = {}  # choices that are decided
+        self.known: dict[Choice, JudgedChoice] = {}  # choices that are decided
 
     @property
     def base(self) -> Base:
         """The counts."""
-        _, base = self.people.counted
-        found: Base = base
+        found: Base = self.people.counted.base
         return found
 
     @cached_property
-    def method(self) -> FullDomain:
+    def method(self) -> Method:
         """How choices are searched: as the release says, else without leaving out more people than it may."""
         own = self.plan.method
-        if isinstance(own, FullDomain):
-            return replace(own, local_recoding=False, suppress="rows")
+        if own is not None and own.chooses_levels:
+            return own.at_one_level()
         return FullDomain(max_suppressed=str(own.allowed if own else 0)).steered(self.plan.steering)
 
     @cached_property
@@ -160,16 +160,16 @@ class Counted:
                 raise UsageError("no_level", f"{column} has the levels 0 to {kind.height}")
         return self.search.rollup.choice(levels)
 
-    def judged(self, choice: Choice) -> Judged:
+    def judged(self, choice: Choice) -> JudgedChoice:
         """A choice, decided once."""
         if choice not in self.known:
             self.known[choice] = self._judge(choice)
         return self.known[choice]
 
-    def pending(self, choice: Choice) -> Judged:
+    def pending(self, choice: Choice) -> JudgedChoice:
         """A choice that is not decided yet."""
         detail = 1 - self.search.pricing.priced(loss(), choice)
-        return Judged(self.named(choice), dict.fromkeys(self._names), None, detail, 0, decided=False)
+        return JudgedChoice(self.named(choice), dict.fromkeys(self._names), None, detail, 0, decided=False)
 
     @property
     def _names(self) -> list[str]:
@@ -178,19 +178,19 @@ class Counted:
         return [for_column(str(criterion), side.base) for criterion in self.search.require for side in sides]
 
     @cached_property
-    def everybody(self) -> Counted:
+    def everybody(self) -> CountedPlan:
         """The same where nobody may be left out."""
         if not self.search.allowed:
             return self
-        plan = replace(self.plan, method=replace(self.method, max_suppressed="0"))
-        return Counted(self.base.engine, plan, self)
+        plan = replace(self.plan, method=self.method.with_params({"max_suppressed": "0"}))
+        return CountedPlan(self.base.engine, plan, self)
 
     @cached_property
-    def source(self) -> Judged:
+    def source(self) -> JudgedChoice:
         """The table as it stands, nobody left out."""
         return self.everybody.judged((0,) * len(self.search.lattice.top))
 
-    def _judge(self, choice: Choice) -> Judged:
+    def _judge(self, choice: Choice) -> JudgedChoice:
         search = self.search
         undecided = False
         try:
@@ -201,7 +201,7 @@ class Counted:
         names = self._names
         assert undecided or set(names) == set(asked)
         shown = search.shown(choice) if search.allowed else None
-        return Judged(
+        return JudgedChoice(
             levels=self.named(choice),
             verdicts={name: asked.get(name) for name in names},
             guess=self._guessed(choice),

@@ -20,7 +20,7 @@ from privacy_sql.engines._spill import private_folder
 from privacy_sql.errors import UsageError
 from privacy_sql.explorer import limits
 from privacy_sql.explorer.asking import Json
-from privacy_sql.explorer.counted import Counted, Judged
+from privacy_sql.explorer.counted import CountedPlan, JudgedChoice
 from privacy_sql.explorer.jobs import Turns
 from privacy_sql.methods.generalise import Generalise
 from privacy_sql.project import editing, hierarchy_to_fill
@@ -71,7 +71,7 @@ class Decision:
         self._folder, self._leave = private_folder(self)  # hierarchies that are not saved yet
         self._lent = lent is not None
         self.engine = connect(plan) if lent is None else lent
-        self._counted: Counted | None = None
+        self._counted: CountedPlan | None = None
 
     def __enter__(self) -> Self:
         if not self._lent:
@@ -102,11 +102,11 @@ class Decision:
         return self._draft.plan
 
     @property
-    def counted(self) -> Counted:
+    def counted(self) -> CountedPlan:
         """The counted table of the draft; it is counted again only if its columns change."""
         if self._counted is None or self._counted.plan is not self.plan:
             before = self._counted if self._counted and self._counted.plan.table == self.plan.table else None
-            self._counted = Counted(self.engine, self.plan, before)
+            self._counted = CountedPlan(self.engine, self.plan, before)
         return self._counted
 
     @property
@@ -229,7 +229,7 @@ class Decision:
 
     # -- what it comes to ------------------------------------------------------------------------------------
 
-    def judged(self, levels: Mapping[str, int]) -> Judged:
+    def judged(self, levels: Mapping[str, int]) -> JudgedChoice:
         """A choice, decided on the counted table."""
         return self.counted.judged(self.counted.choice(levels))
 
@@ -297,7 +297,7 @@ class Decision:
 def _refuse_unfit(plan: Plan) -> None:
     """Refuse releases that publish no levels of columns: noise, marginals."""
     method = plan.method
-    if method is not None and (method.promises or method.name == "marginals"):
+    if method is not None and (method.promises or not method.publishes_rows):
         raise UsageError(
             "no_levels",
             f"{method.name} does not publish rows at levels, which the explorer decides",

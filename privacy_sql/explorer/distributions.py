@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from privacy_sql.counted.base import Base
-from privacy_sql.explorer.choices import Words
+from privacy_sql.explorer.choices import LabelWords
 from privacy_sql.explorer.screens import Json
 from privacy_sql.lattice.costs import Shown
 
 if TYPE_CHECKING:
-    from privacy_sql.counted.levels import Labels
+    pass
 
 MOST_BARS = 60  # of one column: values that lie beside one another are shown together
 
 
-def distributions(base: Base, shown: Shown, words: Words, quasi: Collection[str]) -> list[Json]:
+def distributions(base: Base, shown: Shown, words: LabelWords, quasi: Collection[str]) -> list[Json]:
     """Every quasi-identifier's people by its values, and by the labels of a choice."""
     return [
         distribution(base, position, shown, words)
@@ -27,7 +27,7 @@ def distributions(base: Base, shown: Shown, words: Words, quasi: Collection[str]
     ]
 
 
-def distribution(base: Base, position: int, shown: Shown, words: Words) -> Json:
+def distribution(base: Base, position: int, shown: Shown, words: LabelWords) -> Json:
     """People by the values of one column, and by its labels; values that lie under one label lie together."""
     labels = base.labels[position]
     name, kind = list(base.columns.values())[position]
@@ -35,7 +35,9 @@ def distribution(base: Base, position: int, shown: Shown, words: Words) -> Json:
     under = labels.at[level]
     left = shown.left
     people = np.bincount(left.labels(position), weights=left.people, minlength=int(under.max(initial=0)) + 1)
-    order = _in_order(labels, under)
+    # values in the order of numbers, else of their labels; a missing value comes first
+    first = under if labels.number is None else np.where(labels.code == 0, -np.inf, labels.number)
+    order = np.lexsort((labels.code, first))
     n, at = labels.n_rows[order].tolist(), under[order].tolist()
     width = -(-len(n) // MOST_BARS)
     before: list[Json] = [
@@ -67,11 +69,3 @@ def distribution(base: Base, position: int, shown: Shown, words: Words) -> Json:
         # labels that are values themselves, and too many to draw, are drawn as the values are
         "after": after if len(found) <= MOST_BARS else None,
     }
-
-
-def _in_order(labels: Labels, under: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Sequence[int]:
-    """The values of a column in the order of numbers, else of their labels; a missing value comes first."""
-    number = labels.number
-    if number is None:
-        return [int(place) for place in np.lexsort((labels.code, under))]
-    return [int(place) for place in np.lexsort((labels.code, np.where(labels.code == 0, -np.inf, number)))]

@@ -20,6 +20,7 @@ from privacy_sql.beliefs.resemblance import read_matrix
 from privacy_sql.criteria import Criterion, least
 from privacy_sql.errors import UsageError
 from privacy_sql.hierarchies.base import text_of
+from privacy_sql.manifest import Manifest, WrittenTable
 from privacy_sql.query.template import condition
 from privacy_sql.table import Table
 
@@ -48,12 +49,10 @@ TO_A_TABLE = (
 Test = tuple[str, dict[str, Any]]
 
 
-def files(
-    name: str, table: Table, require: Sequence[Criterion], manifest: Mapping[str, Any]
-) -> dict[str, str]:
+def files(name: str, table: Table, require: Sequence[Criterion], content: Manifest) -> dict[str, str]:
     """The two models and their schema, by file name."""
-    table = as_published(table, manifest)
-    refuse_changed(table, manifest)
+    table = as_published(table, content)
+    refuse_changed(table, content)
     # dbt does not double a quote inside a name
     bad = [column for column in table.roles if '"' in column or "`" in column]
     if bad:
@@ -61,27 +60,27 @@ def files(
             "bad_name", f"dbt cannot write the column {bad[0]}", where=table.name, hint="Rename the column."
         )
     model = re.sub(r"\W", "_", name)
-    columns = [column["name"] for column in manifest["columns"]]
+    columns = list(content.shown)
     left = [str(criterion) for criterion in require if not list(guards(criterion, table))]
-    by_levels = manifest["method"] in GENERALISING and "levels" in manifest["choice"]
+    by_levels = content.method in GENERALISING and "levels" in content.choice
     if left or not by_levels:
-        output = manifest["output"]
-        if "relation" not in output:  # what only Python can decide or create must be where dbt can read it
+        output = content.one
+        if not isinstance(
+            output, WrittenTable
+        ):  # what only Python can decide or create must be where dbt can read it
             what = (
                 f"SQL alone cannot decide {', '.join(left)}"
                 if left
                 else "a dbt model cannot create these rows"
             )
-            raise UsageError(
-                "not_in_sql", f"{what} ({manifest['method']})", where=table.name, hint=TO_A_TABLE
-            )
+            raise UsageError("not_in_sql", f"{what} ({content.method})", where=table.name, hint=TO_A_TABLE)
         # the rows as Python judged and wrote them
-        candidate = f"select {_columns(columns)}\nfrom {_source(output['relation'])}\n"
-        checksum = [output[piece] for piece in CHECKSUM]
-        written = {"columns": columns, "n_rows": output["n_rows"], "checksum": checksum}
+        candidate = f"select {_columns(columns)}\nfrom {_source(output.relation)}\n"
+        checksum = [output.fingerprint[piece] for piece in CHECKSUM]
+        written = {"columns": columns, "n_rows": output.n_rows, "checksum": checksum}
         tests = [*_required(require, table), *_alone(table, require), ("matches_manifest", written)]
     else:
-        candidate = _generalised(table, require, manifest)
+        candidate = _generalised(table, require, content)
         tests = [_covered(table), *_required(require, table), *_alone(table, require)]
     lines = ["models:", f"  - name: {model}_candidate", "    data_tests:"]
     for number, (kind, arguments) in enumerate(tests, start=1):
@@ -99,23 +98,23 @@ def files(
     }
 
 
-def as_published(table: Table, manifest: Mapping[str, Any]) -> Table:
+def as_published(table: Table, content: Manifest) -> Table:
     """The table with bands for fractions if the run found fractions in a column with whole bands."""
-    then = manifest["hierarchies"]
+    then = content.hierarchies
     kinds = {
         column: kind.for_fractions()
-        if then.get(column, {}).get("checksum") == kind.for_fractions().checksum()
+        if column in then and then[column].checksum == kind.for_fractions().checksum()
         else kind
         for column, kind in table.hierarchies.items()
     }
     return replace(table, quasi=kinds)
 
 
-def refuse_changed(table: Table, manifest: Mapping[str, Any]) -> None:
+def refuse_changed(table: Table, content: Manifest) -> None:
     """Refuse if the project has changed since the release."""
     same = {column: kind.checksum() for column, kind in table.hierarchies.items() if kind.height}
-    then = {column: kind["checksum"] for column, kind in manifest["hierarchies"].items()}
-    if (same, table.roles, table.where) != (then, manifest["roles"], manifest["where"]):
+    then = {column: labels.checksum for column, labels in content.hierarchies.items()}
+    if (same, table.roles, table.where) != (then, content.roles, content.where):
         hint = "Run it again, then compile."
         raise UsageError("project_changed", f"{table.name} has changed since it was published", hint=hint)
 
@@ -126,16 +125,16 @@ def leave_out(table: Table, require: Sequence[Criterion]) -> list[Test] | None:
     return found if len(found) == len(require) and len(table.sensitives) < 2 else None
 
 
-def _generalised(table: Table, require: Sequence[Criterion], manifest: Mapping[str, Any]) -> str:
+def _generalised(table: Table, require: Sequence[Criterion], content: Manifest) -> str:
     """The call of `generalise`; with suppression it leaves out the same groups."""
     arguments: dict[str, Any] = {
         "quasi": _recipes(table),
-        "levels": {column: level for column, level in manifest["choice"]["levels"].items() if level},
+        "levels": {column: level for column, level in content.choice["levels"].items() if level},
         "sensitive": list(table.sensitives),
         "insensitive": list(table.insensitive),
     }
     # a manifest rounds down the suppressed rows
-    if manifest["suppressed"] or manifest.get("rows_rounded_to"):
+    if content.suppressed or content.rows_rounded_to:
         arguments["leave_out"] = _leave_out(table, require)
     if table.where:
         arguments["where"] = _condition(table)

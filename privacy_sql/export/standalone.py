@@ -40,7 +40,7 @@ VALUES = "value_codes"  # `values` itself is a word of every dialect
 
 
 @dataclass(frozen=True)
-class Statement:
+class CompiledStatement:
     """One statement, or the reason for having none, under a heading."""
 
     heading: str
@@ -54,7 +54,7 @@ class Statement:
 
 def compiled(
     table: Table, levels: Mapping[str, int], require: Sequence[Criterion], leave_out: LeaveOut | None = ()
-) -> list[Statement]:
+) -> list[CompiledStatement]:
     """The statements for a table at some levels: the published SELECT, then one per requirement.
 
     Both exclude groups that fail `leave_out`; None means that SQL cannot find the groups to leave out.
@@ -63,14 +63,14 @@ def compiled(
     if table.values_per_person != "one":
         # rows would show how often a person's value repeats, and lines without a value
         reason = "Only `privacy-sql run` can leave out repeated rows of a person."
-        made = [Statement(f"{heading}\n{reason}", None)]
+        made = [CompiledStatement(f"{heading}\n{reason}", None)]
     elif leave_out is None:
         reason = "Failing groups are left out, and SQL alone cannot find them: use `privacy-sql run`."
-        made = [Statement(f"{heading}\n{reason}", None)]
+        made = [CompiledStatement(f"{heading}\n{reason}", None)]
     else:
         shown = choice({name: levels.get(name, 0) for name in table.quasi}, table.described_levels)
         told = [heading, *([shown] if shown else []), *([LEFT_OUT] if leave_out else [])]
-        made = [Statement("\n".join(told), _published(table, levels, leave_out))]
+        made = [CompiledStatement("\n".join(told), _published(table, levels, leave_out))]
     # for each of several sensitive columns, the others are quasi-identifiers
     several = len(table.sensitives) > 1 and not table.joint
     seen_as = [(each, table.with_sensitive(each)) for each in table.sensitives] if several else [("", table)]
@@ -80,7 +80,7 @@ def compiled(
     return [*made, *_singled_out(table, levels, leave_out or ())]
 
 
-def _singled_out(table: Table, levels: Mapping[str, int], leave_out: LeaveOut) -> list[Statement]:
+def _singled_out(table: Table, levels: Mapping[str, int], leave_out: LeaveOut) -> list[CompiledStatement]:
     """How far insensitive columns single people out; requirements cover the known ones."""
     if not table.insensitive or not _counts_people(table):
         return []
@@ -91,10 +91,10 @@ def _singled_out(table: Table, levels: Mapping[str, int], leave_out: LeaveOut) -
     )
     steps = _steps(replace(table, insensitive=()).counting(list(table.insensitive)), levels, leave_out, table)
     query = render("publishing/baseline.sql", histogram=Sql("histogram"), members=None)
-    return [Statement(heading, with_steps(query, steps))]
+    return [CompiledStatement(heading, with_steps(query, steps))]
 
 
-def compiled_marginals(table: Table, collection: Sequence[Levels]) -> list[Statement]:
+def compiled_marginals(table: Table, collection: Sequence[Levels]) -> list[CompiledStatement]:
     """The statements for a collection of marginals: each marginal, and the maximum-entropy table over all.
 
     The last one reads the marginals as `TABLE_marginal_1`, ...; create them as views or tables.
@@ -112,11 +112,14 @@ def compiled_marginals(table: Table, collection: Sequence[Levels]) -> list[State
             for name, (a, level) in published_columns(attributes, chosen, marginal).items()
         ]
         query = render("export/marginal.sql", source=source, shown=shown, condition=where, count=COUNT)
-        made.append(Statement(f"{view}: a published marginal", query))
+        made.append(CompiledStatement(f"{view}: a published marginal", query))
     heading = f"{table.name}: what the marginals say together"
     if not is_decomposable(chosen):
-        return [*made, Statement(f"{heading}\nNo closed form: the collection is not decomposable.", None)]
-    return [*made, Statement(heading, maximum_entropy(attributes, chosen, views))]
+        return [
+            *made,
+            CompiledStatement(f"{heading}\nNo closed form: the collection is not decomposable.", None),
+        ]
+    return [*made, CompiledStatement(heading, maximum_entropy(attributes, chosen, views))]
 
 
 def _relation(table: Table) -> Sql:
@@ -187,12 +190,12 @@ def _steps(
 
 def _evidence(
     criterion: Criterion, table: Table, steps: Sequence[tuple[str, Query]], sensitive: str, whole: bool
-) -> Statement:
+) -> CompiledStatement:
     question = f"{criterion}: {criterion.question}"
     if sensitive:
         question += f"\nFor {sensitive!r}, with the other sensitive columns as quasi-identifiers."
     if not standalone(criterion) or not _counts_people(table):
-        return Statement(
+        return CompiledStatement(
             f"{question}\nIt needs more than this table's counts: use `privacy-sql check`.", None
         )
     relations: dict[str, Any] = {name: Sql(name) for name, _ in steps} | {"values": Sql(VALUES)}
@@ -200,7 +203,7 @@ def _evidence(
     heading = f"{question}\nEvidence in counts; safe if the value is {criterion.relation} {criterion.limit}."
     if whole:
         heading += "\nFor all rows, before failing groups are left out."
-    return Statement(heading, with_steps(query, steps))
+    return CompiledStatement(heading, with_steps(query, steps))
 
 
 def _counts_people(table: Table) -> bool:

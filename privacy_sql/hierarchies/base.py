@@ -27,6 +27,7 @@ class Hierarchy(ABC):
     numeric: ClassVar[bool] = False  # values must be numbers, or text that reads as one
     # values have an order, so that a range of them is a group; else they only have nodes
     ordered: ClassVar[bool] = False
+    lists_values: ClassVar[bool] = False  # its labels are said value by value, not by a rule
 
     def has_label(self, label: str) -> bool:
         """Whether a text is one of its labels, even if no present value has it."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 from privacy_sql.errors import DataError, UsageError
 from privacy_sql.hierarchies.base import TOP, Hierarchy, text_of
@@ -33,6 +34,8 @@ class Tree(Hierarchy):
     >>> place.label("Rome", 2), place.height, place.distance("Oslo", "Rome"), place.distance("Oslo", "Lima")
     ('Europe', 3, Fraction(2, 3), Fraction(1, 1))
     """
+
+    lists_values: ClassVar[bool] = True
 
     nodes: tuple[tuple[str, ...], ...] = field(repr=False)  # labels per level, raw values first
     parents: tuple[tuple[int, ...], ...] = field(

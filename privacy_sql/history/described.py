@@ -19,7 +19,16 @@ from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.hierarchies.base import text_of
 from privacy_sql.hierarchies.spec import from_spec, rebuilt
 from privacy_sql.history import kept_privately
-from privacy_sql.history.labels import BOUNDS, Rule, between_words, exactly, of_box, rules, spelt_out, written
+from privacy_sql.history.labels import (
+    BOUNDS,
+    LabelRule,
+    between_words,
+    exactly,
+    of_box,
+    rules,
+    spelt_out,
+    written,
+)
 from privacy_sql.kernels.marginals.junction_tree import is_decomposable, maximal_sets
 from privacy_sql.manifest import Manifest
 from privacy_sql.parameters import number_or_refuse
@@ -46,7 +55,7 @@ class PublishedColumn:
     column: str
     bounds: str = "[]"
     hierarchy: Hierarchy | None = None
-    labels: Mapping[str, list[Rule]] = field(default_factory=dict)
+    labels: Mapping[str, list[LabelRule]] = field(default_factory=dict)
     levels: tuple[int, ...] | None = None
     checksum: str | None = None  # of the hierarchy on the day it was published
     box: bool = False  # its labels say what a box of ours holds
@@ -57,7 +66,7 @@ class PublishedColumn:
         """Whether only the text of its labels says what they cover."""
         return self.levels is None and not self.box
 
-    def rules(self, label: object) -> list[Rule]:
+    def rules(self, label: object) -> list[LabelRule]:
         """What one label covers, in addition to the hierarchy; NULL covers NULL."""
         text = None if label is None else str(label)
         if self.box and text is not None:
@@ -154,35 +163,31 @@ def described_by(path: Path) -> Path:
 
 def _from_manifest(content: Manifest, path: Path) -> Description:
     """One of our own releases, described by its manifest and by what is kept next to it."""
-    if content["method"] == "marginals":
+    if content.method == "marginals":
         return _of_marginals(content, path)
-    refuse_counts(content["method"], content["release"])
-    published = manifest.shown(content)
-    sensitive = manifest.in_role(content, "sensitive")
+    refuse_counts(content.method, content.release)
+    published = content.shown
+    sensitive = content.in_role("sensitive")
     if len(sensitive) != 1:
-        raise UsageError("no_sensitive", f"{content['release']} has no single sensitive column")
-    places = [
-        _written(part, path.parent) if "file" in part else part["relation"]
-        for part in manifest.parts(content)
-    ]
+        raise UsageError("no_sensitive", f"{content.release} has no single sensitive column")
+    places = _places(content, path)
     if len(places) > 2:
         raise UsageError("no_groups", "a release with more than two tables does not publish groups")
     kept = kept_privately.read(path.parent)
-    quasi = manifest.in_role(content, "quasi-identifier")
-    parts = [dict(part) for part in manifest.parts(content) if "relation" in part]
+    quasi = content.in_role("quasi-identifier")
     found = Description(
-        name=content["release"],
+        name=content.release,
         source=places[0],
         values=places[1] if len(places) > 1 else None,  # in a separate table
         count="n_people" if len(places) > 1 else None,
         sensitive=sensitive[0],
         columns={name: _own(content, name, published[name], kept) for name in quasi},
-        group=manifest.group_column(content),
-        locate="centroid" if content["method"] == "microaggregate" else "region",
-        tables={part.pop("relation"): part for part in parts},
-        several=content.get("values_per_person", "one") != "one",
+        group=content.group_column,
+        locate="centroid" if content.method == "microaggregate" else "region",
+        tables={part.relation: part.fingerprint for part in content.tables},
+        several=content.values_per_person != "one",
         # labels of several rounds overlap, and an adversary who knows the method knows the round
-        apart="rounds" in (content.get("choice") or {}),
+        apart="rounds" in content.choice,
     )
     return found if kept is None or kept.held is None else by_what_it_holds(found, kept)
 
@@ -190,11 +195,8 @@ def _from_manifest(content: Manifest, path: Path) -> Description:
 def _of_marginals(content: Manifest, path: Path) -> Description:
     """Published marginals: each table is a release of groups, and their join limits everybody's values."""
     kept = kept_privately.read(path.parent)
-    roles, marginals = content["roles"], content["choice"]["marginals"]
-    parts = tuple(
-        _written(part, path.parent) if "file" in part else part["relation"]
-        for part in manifest.parts(content)
-    )
+    roles, marginals = content.roles, content.choice["marginals"]
+    parts = _places(content, path)
     shown = finest_shown(marginals)
     own = {
         name: replace(_own(content, name, manifest.at_level(level), kept), column=column)
@@ -202,15 +204,14 @@ def _of_marginals(content: Manifest, path: Path) -> Description:
         if roles.get(name) == "quasi-identifier"
     }
     sensitive = [name for name in shown if roles.get(name) == "sensitive"]
-    tables = [dict(part) for part in manifest.parts(content) if "relation" in part]
     return of_marginals(
         Description(
-            name=content["release"],
+            name=content.release,
             source=parts[0],
             sensitive=", ".join(sensitive),
             columns=own,
             parts=parts,
-            tables={part.pop("relation"): part for part in tables},
+            tables={part.relation: part.fingerprint for part in content.tables},
         ),
         marginals,
         len(sensitive),
@@ -256,7 +257,7 @@ def joinable(marginals: Sequence[Mapping[str, int]]) -> bool:
     )
 
 
-def by_what_it_holds(found: Description, kept: kept_privately.Kept) -> Description:
+def by_what_it_holds(found: Description, kept: kept_privately.KeptRelease) -> Description:
     """The same release, with people found by the contents of its groups instead of by its labels."""
     assert kept.held is not None
     held = kept.held
@@ -277,13 +278,13 @@ def by_what_it_holds(found: Description, kept: kept_privately.Kept) -> Descripti
     )
 
 
-def _own(content: Manifest, name: str, form: str, kept: kept_privately.Kept | None) -> PublishedColumn:
+def _own(content: Manifest, name: str, form: str, kept: kept_privately.KeptRelease | None) -> PublishedColumn:
     """A published column of ours, at the levels of its manifest and with the hierarchy used then."""
-    told = content.get("hierarchies", {}).get(name)
+    told = content.hierarchies.get(name)
     kind = None if kept is None else kept.hierarchies.get(name)
-    if told is not None and (kind is None or kind.checksum() != told["checksum"]):
-        kind = rebuilt(told["levels"], told["checksum"])
-    level, rounds = manifest.level_in(form), (content.get("choice") or {}).get("rounds")
+    if told is not None and (kind is None or kind.checksum() != told.checksum):
+        kind = rebuilt(told.levels, told.checksum)
+    level, rounds = manifest.level_in(form), content.choice.get("rounds")
     levels = None  # where it shows the reach of boxes, or centres
     if level is not None:
         levels = (level,)
@@ -294,7 +295,7 @@ def _own(content: Manifest, name: str, form: str, kept: kept_privately.Kept | No
         hierarchy=kind,
         levels=levels,
         own=True,
-        checksum=None if told is None else told["checksum"],
+        checksum=None if told is None else told.checksum,
     )
 
 
@@ -310,12 +311,13 @@ def refuse_counts(method: str, name: str) -> None:
         raise UsageError("no_groups", f"{name} publishes counts, not groups of people", hint=hint)
 
 
-def _written(part: Mapping[str, Any], folder: Path) -> Path:
-    """A published file, verified; an attack on a changed file would say nothing."""
-    file = files.written(part, folder)
-    if not file.exists() or manifest.checksum(file) != part["sha256"]:
-        raise NotSafe("output_changed", f"{file.name} has changed since it was written")
-    return file
+def _places(content: Manifest, path: Path) -> tuple[Path | str, ...]:
+    """The published tables, or files, verified: an attack on a changed file would say nothing."""
+    for part in content.files:
+        file = path.parent / part.file
+        if not file.exists() or manifest.checksum(file) != part.sha256:
+            raise NotSafe("output_changed", f"{file.name} has changed since it was written")
+    return files.places(content, path.parent)
 
 
 def _from_mapping(content: Mapping[str, Any], number: int, folder: Path) -> Description:
@@ -400,14 +402,14 @@ def _inline(content: Mapping[str, Any], where: str) -> Description:
 
     locate = content.get("locate", "region")
     rows: list[dict[str, Any]] = []
-    spelt: dict[str, dict[str, list[Rule]]] = {}
+    spelt: dict[str, dict[str, list[LabelRule]]] = {}
     for group in content["groups"]:
         for labels in _shown(group, locate, spelt, where):
             rows += [{**labels, _GROUP: str(group["id"]), _VALUE: each} for each in group["sensitive"]]
     known = sorted({column for row in rows for column in row} - {_GROUP, _VALUE})
     if locate == "region":  # a column that a region does not name may have any value there
         for column in known:
-            spelt[column][_ANYTHING] = [Rule(everything=True)]
+            spelt[column][_ANYTHING] = [LabelRule(everything=True)]
         rows = [{**dict.fromkeys(known, _ANYTHING), **row} for row in rows]
     frame = pd.DataFrame(rows, columns=[*known, _GROUP, _VALUE], dtype=object)
     return Description(
@@ -423,7 +425,7 @@ def _inline(content: Mapping[str, Any], where: str) -> Description:
 
 
 def _shown(
-    group: Mapping[str, Any], locate: str, spelt: dict[str, dict[str, list[Rule]]], where: str
+    group: Mapping[str, Any], locate: str, spelt: dict[str, dict[str, list[LabelRule]]], where: str
 ) -> list[dict[str, Any]]:
     """The labels of a group, as rows, with what they cover."""
     if locate == "centroid":
@@ -432,7 +434,7 @@ def _shown(
         for person in group["qi"]:
             for column, value in person.items():
                 if value is not None:
-                    spelt.setdefault(column, {})[str(value)] = [Rule(text=str(value))]
+                    spelt.setdefault(column, {})[str(value)] = [LabelRule(text=str(value))]
         return [
             {column: None if value is None else str(value) for column, value in person.items()}
             for person in group["qi"]

@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from privacy_sql import files, manifest
+from privacy_sql import files
 from privacy_sql.engines import connect
 from privacy_sql.hierarchies import Hierarchy
-from privacy_sql.history.kept_privately import GROUP, GROUPS, PEOPLE, VALUE, VALUES, Held, Kept
+from privacy_sql.history.kept_privately import GROUP, GROUPS, PEOPLE, VALUE, VALUES, HeldGroups, KeptRelease
 from privacy_sql.manifest import Manifest
 from privacy_sql.query.template import Sql, names, render
 
@@ -32,23 +32,21 @@ Writer = Callable[[Path], list[Path]]
 def writer(release: Release) -> Writer:
     """A function that writes everything needed to read a release to a private folder, and names the files."""
     kinds = {name: kind for name, kind in release.table.hierarchies.items() if kind.height}
-    return writer_of(Kept(kinds, held(release.grouping) if release.promise is None else None))
+    return writer_of(KeptRelease(kinds, held(release.grouping) if release.promise is None else None))
 
 
 def writer_of_known(content: Manifest, kinds: Mapping[str, Hierarchy]) -> Writer | None:
     """The same for an existing manifest if all its hierarchies are available; otherwise None."""
-    told = content.get("hierarchies", {})
+    told = content.hierarchies
     found = {
-        name: kinds[name]
-        for name in told
-        if name in kinds and kinds[name].checksum() == told[name]["checksum"]
+        name: kinds[name] for name in told if name in kinds and kinds[name].checksum() == told[name].checksum
     }
-    return writer_of(Kept(found)) if len(found) == len(told) else None
+    return writer_of(KeptRelease(found)) if len(found) == len(told) else None
 
 
 def keep_without_register(folder: Path, release: Release, content: Manifest) -> None:
     """Keep what is needed to read a release before there is a register; it cannot be counted later."""
-    place, grouping = folder / WAITING / manifest.published(content), release.grouping.one_table
+    place, grouping = folder / WAITING / content.published, release.grouping.one_table
     if grouping is None or grouping.located_by == "labels" or place.exists():
         return
     place.parent.mkdir(exist_ok=True, mode=0o700)
@@ -62,7 +60,7 @@ def keep_without_register(folder: Path, release: Release, content: Manifest) -> 
 
 def writer_of_waiting(folder: Path, content: Manifest) -> Writer | None:
     """A function that moves this next to the register later; None if nothing was kept."""
-    place = folder / WAITING / manifest.published(content)
+    place = folder / WAITING / content.published
     if not place.is_dir():
         return None
 
@@ -72,7 +70,7 @@ def writer_of_waiting(folder: Path, content: Manifest) -> Writer | None:
     return write
 
 
-def writer_of(kept: Kept) -> Writer:
+def writer_of(kept: KeptRelease) -> Writer:
     """The same for known contents."""
 
     def write(folder: Path) -> list[Path]:
@@ -97,7 +95,7 @@ def writer_of(kept: Kept) -> Writer:
     return write
 
 
-def held(published: Candidate) -> Held | None:
+def held(published: Candidate) -> HeldGroups | None:
     """The contents of a release's groups, if its labels do not say who is in which."""
     grouping = published.one_table
     how = "labels" if grouping is None else grouping.located_by
@@ -112,10 +110,10 @@ def held(published: Candidate) -> Held | None:
         VALUE: ("varchar", [row["value"] for row in rows]),
         PEOPLE: ("bigint", [row["n_rows"] for row in rows]),
     }
-    return Held(groups, values, boxes=how == "boxes", apart=how == "members")
+    return HeldGroups(groups, values, boxes=how == "boxes", apart=how == "members")
 
 
-def frames(found: Held) -> Held:
+def frames(found: HeldGroups) -> HeldGroups:
     """The same as frames, which an engine can read like files."""
     import pandas as pd
 
@@ -123,7 +121,7 @@ def frames(found: Held) -> Held:
         pd.DataFrame({name: values for name, (_, values) in columns.items()}, dtype=object)
         for columns in (found.groups, found.values)
     ]
-    return Held(made[0], made[1], found.boxes, found.apart)
+    return HeldGroups(made[0], made[1], found.boxes, found.apart)
 
 
 def _members(grouping: Grouping) -> Columns:

@@ -24,7 +24,7 @@ SCHEMA = 1
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldGroups:
     """The contents of a release's groups: people by known columns, and their values."""
 
     groups: Any = field(repr=False)
@@ -34,11 +34,11 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptRelease:
     """What is needed to read our own release."""
 
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
-    held: Held | None = None
+    held: HeldGroups | None = None
 
     def write(self, folder: Path) -> Path:
         """Write everything except the contents of groups to a private folder."""
@@ -55,7 +55,7 @@ class Kept:
         return folder / FILE
 
 
-def read(folder: Path) -> Kept | None:
+def read(folder: Path) -> KeptRelease | None:
     """What is kept in the folder of a registered release; None if nothing is."""
     place = folder / FILE
     if not place.is_file():
@@ -72,7 +72,7 @@ def read(folder: Path) -> Kept | None:
             "unknown_schema", f"{FILE} was written by another version", where="register", hint=hint
         )
     held = content.get("held")
-    return Kept(
+    return KeptRelease(
         {name: from_spec(spec, name, folder) for name, spec in content["hierarchies"].items()},
-        None if held is None else Held(folder / GROUPS, folder / VALUES, held["boxes"], held["apart"]),
+        None if held is None else HeldGroups(folder / GROUPS, folder / VALUES, held["boxes"], held["apart"]),
     )

@@ -30,7 +30,7 @@ AS_IT_SAYS, SAME_NUMBER, STAR = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class Rule:
+class LabelRule:
     """One way in which a label covers values: everything, NULL, one text, a prefix, or a range.
 
     `known` covers everything except NULL. `unread` marks a label that may name anything.
@@ -53,20 +53,20 @@ class Rule:
     unread: bool = False
 
 
-def exactly(label: str | None) -> list[Rule]:
+def exactly(label: str | None) -> list[LabelRule]:
     """The rules of an unchanged value: it covers only itself, even if it is `all`, `1-2` or `12**`.
 
     >>> [rule.text for rule in exactly("12**")], [rule.low for rule in exactly("0.30")]
     (['12**'], [None, 0.3])
     """
     if label is None:
-        return [Rule(nothing=True)]
+        return [LabelRule(nothing=True)]
     # 0.3 and 0.30 are the same number; equal text comes first
     number = [_bound(label)] if re.fullmatch(_NUMBER, label.strip()) else []
-    return [Rule(text=label), *(Rule(low=n, high=n, tier=SAME_NUMBER) for n in number)]
+    return [LabelRule(text=label), *(LabelRule(low=n, high=n, tier=SAME_NUMBER) for n in number)]
 
 
-def rules(label: str | None, bounds: str = "[]") -> list[Rule]:
+def rules(label: str | None, bounds: str = "[]") -> list[LabelRule]:
     """The rules of a published label; `bounds` says whether `20-29` includes its ends.
 
     >>> rule = rules("<30")[1]
@@ -76,25 +76,25 @@ def rules(label: str | None, bounds: str = "[]") -> list[Rule]:
     [None, '130']
     """
     if label is None:
-        return [Rule(nothing=True)]
+        return [LabelRule(nothing=True)]
     text = label.strip()
     # a value may look like a label, so equal text always covers
     found = exactly(label)
     if text.casefold() in _ANYTHING:
-        return [*found, Rule(everything=True, tier=STAR)]
+        return [*found, LabelRule(everything=True, tier=STAR)]
     masked = _MASKED.fullmatch(text)
     if masked:
-        return [*found, Rule(prefix=masked[1], length=len(text))]
+        return [*found, LabelRule(prefix=masked[1], length=len(text))]
     numeric = _numeric(text, bounds)
     words = _WORDS.fullmatch(label)
     if words and not numeric:
-        return [*found, Rule(first=words[1], last=words[2])]
+        return [*found, LabelRule(first=words[1], last=words[2])]
     if len(found) == 1 and not numeric:  # a name of a value or of anything else
         return [replace(found[0], unread=True)]
     return [*found, *(replace(rule, guessed=True) for rule in numeric)]
 
 
-def _numeric(text: str, bounds: str) -> list[Rule]:
+def _numeric(text: str, bounds: str) -> list[LabelRule]:
     if match := _BETWEEN.fullmatch(text):
         return [_between(float(match[1]), float(match[2]), bounds)]
     if match := _BRACKETS.fullmatch(text):
@@ -107,30 +107,30 @@ def _numeric(text: str, bounds: str) -> list[Rule]:
     return []
 
 
-def _between(low: float, high: float, bounds: str) -> Rule:
-    return Rule(low=low, high=high, low_open=bounds[0] == "(", high_open=bounds[1] == ")")
+def _between(low: float, high: float, bounds: str) -> LabelRule:
+    return LabelRule(low=low, high=high, low_open=bounds[0] == "(", high_open=bounds[1] == ")")
 
 
-def _compared(sign: str, bound: float) -> Rule:
+def _compared(sign: str, bound: float) -> LabelRule:
     if sign[0] == "<":
-        return Rule(low=-INFINITE, high=bound, high_open=sign == "<")
-    return Rule(low=bound, high=INFINITE, low_open=sign == ">")
+        return LabelRule(low=-INFINITE, high=bound, high_open=sign == "<")
+    return LabelRule(low=bound, high=INFINITE, low_open=sign == ">")
 
 
-def between_words(label: str) -> list[Rule]:
+def between_words(label: str) -> list[LabelRule]:
     """The rules of `a..f` if it can only be a range of texts; one end may be empty or contain dots.
 
     >>> [(rule.first, rule.last) for rule in between_words("..10")]
     [('', '10')]
     """
     return [
-        Rule(first=label[:place], last=label[place + 2 :])
+        LabelRule(first=label[:place], last=label[place + 2 :])
         for place in range(len(label) - 1)
         if label[place : place + 2] == ".."
     ]
 
 
-def spelt_out(cover: object, where: str) -> list[Rule]:
+def spelt_out(cover: object, where: str) -> list[LabelRule]:
     """The rules of a label that a description writes out, such as {"prefix": "130"} or {"range": [20, 29]}.
 
     >>> spelt_out({"lt": 30}, "age")[0].high_open
@@ -148,33 +148,33 @@ def spelt_out(cover: object, where: str) -> list[Rule]:
     if more:
         raise _bad(where)
     if word == "prefix" and isinstance(bound, str):
-        return [Rule(prefix=bound)]
+        return [LabelRule(prefix=bound)]
     if word == "values" and isinstance(bound, Sequence) and not isinstance(bound, str):
-        return [Rule(text=str(value)) for value in bound]
+        return [LabelRule(text=str(value)) for value in bound]
     if word == "any":
-        return [Rule(everything=True)]
+        return [LabelRule(everything=True)]
     raise _bad(where)
 
 
-def of_box(text: str) -> list[Rule]:
+def of_box(text: str) -> list[LabelRule]:
     """The rules for the contents of our own box, as `held` writes them.
 
     >>> [rule.nothing or rule.high for rule in of_box('{"range": ["20", "29"], "null": true}')]
     [True, 29.0]
     """
     cover = json.loads(text)
-    found = [Rule(nothing=True)] if cover.get("null") else []
+    found = [LabelRule(nothing=True)] if cover.get("null") else []
     if cover.get("empty"):
-        found.append(Rule(text=""))
+        found.append(LabelRule(text=""))
     if "range" in cover:
         low, high = map(_bound, cover["range"])
         found.append(_between(low, high, "[]"))
     if "words" in cover:
-        found.append(Rule(first=cover["words"][0], last=cover["words"][1]))
+        found.append(LabelRule(first=cover["words"][0], last=cover["words"][1]))
     if "values" in cover:
         found += [rule for value in cover["values"] for rule in exactly(value)]
     if cover.get("known"):
-        found.append(Rule(known=True))
+        found.append(LabelRule(known=True))
     return found
 
 
@@ -187,7 +187,7 @@ def node_of_box(text: str | None) -> tuple[int, str] | None:
 _SIGNS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
-def _spelt_number(cover: Mapping[str, Any]) -> Rule | None:
+def _spelt_number(cover: Mapping[str, Any]) -> LabelRule | None:
     """A range (with bounds), or one or two comparisons; None if it is not about numbers."""
     if set(cover) in ({"range"}, {"range", "bounds"}):
         low, high = map(_bound, cover["range"])
@@ -219,7 +219,7 @@ def written(cover: object) -> str:
     return json.dumps(cover, sort_keys=True)
 
 
-def columns(labels: Iterable[tuple[int, int, list[Rule]]]) -> dict[str, tuple[str, list[Any]]]:
+def columns(labels: Iterable[tuple[int, int, list[LabelRule]]]) -> dict[str, tuple[str, list[Any]]]:
     """The rules of labels, with the number of the column and the code, as a small table for the engine."""
     listed = [(column, code, rule) for column, code, found in labels for rule in found]
     rows = [(code, rule) for _, code, rule in listed]

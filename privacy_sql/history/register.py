@@ -121,7 +121,7 @@ class Register:
             if not now[place.name].is_file():
                 raise UsageError("no_such_file", f"{place} does not exist", where=WHERE)
             content = manifest.read(now[place.name])
-            files = {part["file"]: part["sha256"] for part in manifest.parts(content) if "file" in part}
+            files = {part.file: part.sha256 for part in content.files}
             now = {**{file: place.parent / file for file in files}, **now}
             folder, more = self._version(place.name, content, now, private)
             (kept,) = folder.glob(f"*{manifest.SUFFIX}")
@@ -136,7 +136,7 @@ class Register:
         """Whether one of our own releases is registered, by its manifest."""
         version = _version_name(content)
         return any(
-            entry.name == content["release"] and Path(entry.file).parent.name.startswith(version)
+            entry.name == content.release and Path(entry.file).parent.name.startswith(version)
             for entry in self.history()
         )
 
@@ -144,7 +144,7 @@ class Register:
         """Whether one of our own releases is registered together with what is needed to read it."""
         version = _version_name(content)
         return any(
-            entry.read_with and entry.name == content["release"]
+            entry.read_with and entry.name == content.release
             for entry in self.history()
             if Path(entry.file).parent.name.startswith(version)
         )
@@ -154,7 +154,7 @@ class Register:
         version, chain = _version_name(content), Chain(self.path)
         with chain.locked() as records:
             for entry in _out(records):
-                if entry.name == content["release"] and Path(entry.file).parent.name.startswith(version):
+                if entry.name == content.release and Path(entry.file).parent.name.startswith(version):
                     chain.append(asdict(replace(entry, withdrawn=True, at=manifest.now())))
 
     @contextmanager
@@ -199,14 +199,12 @@ class Register:
     @staticmethod
     def _copy(name: str, content: Manifest, now: Mapping[str, Path], made: Path) -> None:
         """Copy the published files and their manifest, and check the copied bytes."""
-        for part in manifest.parts(content):
-            if "file" not in part:
-                continue
-            file = part["file"]
+        for part in content.files:
+            file = part.file
             if now[file].exists():
                 copy = shutil.copytree if now[file].is_dir() else shutil.copyfile
                 copy(now[file], made / file)
-            if not (made / file).exists() or manifest.checksum(made / file) != part["sha256"]:
+            if not (made / file).exists() or manifest.checksum(made / file) != part.sha256:
                 raise NotSafe("output_changed", f"{file} has changed since it was written", where=WHERE)
         shutil.copyfile(now[name], made / name)
 
@@ -244,17 +242,17 @@ class Register:
         """The kept manifests for the manifest of one of our releases, with what is needed to read it."""
         if not place.name.endswith(manifest.SUFFIX) or not place.is_file():
             return []
-        published = manifest.published(manifest.read(place))
+        published = manifest.read(place).published
         named = {e.name for e in self.history() if e.read_with and self._published(e) == published}
         found = self.find(sorted(named)).values()
-        return [kept for kept in found if manifest.published(manifest.read(kept)) == published]
+        return [kept for kept in found if manifest.read(kept).published == published]
 
     def _published(self, entry: Entry) -> str:
         """What a version published, however it is read; missing files are reported elsewhere."""
         place = self.path.parent / entry.file
         try:
-            return manifest.published(manifest.read(place))
-        except (OSError, KeyError, PrivacySqlError):
+            return manifest.read(place).published
+        except (OSError, PrivacySqlError):
             return entry.file
 
     def _problem(self, name: str, entry: Entry) -> PrivacySqlError | None:
@@ -282,7 +280,7 @@ def refuse_unnamed(name: str) -> None:
 
 
 def _version_name(content: Manifest) -> str:
-    return manifest.published(content)[:16]
+    return content.published[:16]
 
 
 def _out(records: Iterable[Record]) -> list[Entry]:
@@ -322,10 +320,9 @@ def registered(register: Register, names: Iterable[str] | None = None) -> Out:
         method, sensitive, joined = None, 1, True
         if place.name.endswith(manifest.SUFFIX):
             content = manifest.read(place)
-            roles = content.get("roles", {})
-            method = content["method"]
-            joined = method != "marginals" or joinable(content["choice"]["marginals"])
-            sensitive = sum(roles.get(column["name"]) == "sensitive" for column in content["columns"])
+            method = content.method
+            joined = method != "marginals" or joinable(content.choice["marginals"])
+            sensitive = len(content.in_role("sensitive"))
         if sensitive > 1:
             several.append(called)
         if method == "noisy_counts":

@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from math import lcm
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from privacy_sql.kernels.ratios import whole_numbers
+
 # whole numbers below this are added in 64 bits
 MACHINE = 2**62
 
 
-class Line(NamedTuple):
+class ValueLine(NamedTuple):
     """For each value its place, and the last place in the window that starts there."""
 
     place: npt.NDArray[np.int64]
@@ -28,18 +29,18 @@ class Line(NamedTuple):
 
 def by_number(
     numbers: Sequence[int | Decimal | Fraction | None], width: Fraction, *, relative: bool = False
-) -> Line:
+) -> ValueLine:
     """Numbers at most `width` apart; `relative`: of one sign, the largest at most 1 + width times the least.
 
     Missing numbers have place 0 and lie near nothing else.
 
     >>> by_number([Decimal("0.7"), Fraction("0.8"), None, 4], Fraction("0.1"))
-    Line(place=array([1, 2, 0, 3]), upto=array([2, 2, 0, 3]))
+    ValueLine(place=array([1, 2, 0, 3]), upto=array([2, 2, 0, 3]))
     >>> by_number([-110, -100, 0], Fraction("0.1"), relative=True).upto
     array([2, 2, 3])
     """
     given = [number for number in numbers if number is not None]
-    whole, scale = _whole(given)
+    whole, scale = whole_numbers(given)
     try:
         line = np.array(whole, np.int64)
     except OverflowError:
@@ -63,24 +64,10 @@ def by_number(
     own = slice(None) if len(given) == len(numbers) else [number is not None for number in numbers]
     place[own] = at + 1
     reach = np.concatenate([[0], np.searchsorted(known, farthest, side="right")])
-    return Line(place, reach[place])
+    return ValueLine(place, reach[place])
 
 
-def _whole(numbers: Sequence[int | Decimal | Fraction]) -> tuple[list[int], int]:
-    """Exact numbers as whole numbers of one unit, and how many units are 1.
-
-    >>> _whole([Decimal("1e2"), 7]), _whole([Decimal("0.7"), 4]), _whole([Fraction(1, 3)])
-    (([100, 7], 1), ([7, 40], 10), ([1], 3))
-    """
-    whole = list(map(int, numbers))
-    if whole == numbers:  # as most are, and faster than by their fractions
-        return whole, 1
-    ratios = [number.as_integer_ratio() for number in numbers]
-    scale = lcm(*{below for _, below in ratios})
-    return [above * (scale // below) for above, below in ratios], scale
-
-
-def by_label(labels: Sequence[int | None]) -> Line:
+def by_label(labels: Sequence[int | None]) -> ValueLine:
     """Values that share a label; a missing value is at place 0.
 
     >>> by_label([7, None, 5, 7]).place
@@ -88,10 +75,10 @@ def by_label(labels: Sequence[int | None]) -> Line:
     """
     places = {label: place for place, label in enumerate(sorted({*labels} - {None}), start=1)}  # type: ignore[type-var]
     place = np.array([0 if label is None else places[label] for label in labels], np.int64)
-    return Line(place, place)
+    return ValueLine(place, place)
 
 
-def bins(line: Line) -> list[int]:
+def bins(line: ValueLine) -> list[int]:
     """For each value its bin: every window lies in one bin or two consecutive ones, every bin in one window.
 
     >>> bins(by_number([1, 2, 3, 9], Fraction(1)))

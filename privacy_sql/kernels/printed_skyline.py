@@ -24,7 +24,7 @@ MOST_KEPT = 100_000  # results kept between questions, some hundred bytes each
 MOST_CHOICES = 10_000  # sets of ruled-out values tried in one group
 
 
-class Printed(NamedTuple):
+class PrintedGroup(NamedTuple):
     """What one group shows about a value: people, its lines, other values' lines, people without a value."""
 
     people: int
@@ -34,11 +34,11 @@ class Printed(NamedTuple):
     number: int = 0
 
 
-class Worst(NamedTuple):
+class WorstPrinted(NamedTuple):
     """The worst case: the odds against the value, and the group of the target."""
 
     odds: Fraction
-    target: Printed
+    target: PrintedGroup
 
     @property
     def chance(self) -> Fraction:
@@ -52,27 +52,27 @@ Factors = dict[tuple[int, int], Fraction]
 class PrintedSkyline:
     """The worst cases of published groups; results for a group are kept for the next question.
 
-    >>> group = Printed(people=4, holders=1, others=(3,), without=0)
+    >>> group = PrintedGroup(people=4, holders=1, others=(3,), without=0)
     >>> PrintedSkyline("set").worst([group], Amounts(1, 0, 0)).chance  # who has not the one has the other
     Fraction(1, 1)
     """
 
     def __init__(self, case: ValuesPerPerson) -> None:
         self.case = case
-        self._odds: dict[tuple[Printed, int, int, int], Fraction | None] = {}
-        self._factors: dict[tuple[Printed, int, int], Fraction | None] = {}
-        self._last: tuple[Printed | None, list[int]] = (None, [])
+        self._odds: dict[tuple[PrintedGroup, int, int, int], Fraction | None] = {}
+        self._factors: dict[tuple[PrintedGroup, int, int], Fraction | None] = {}
+        self._last: tuple[PrintedGroup | None, list[int]] = (None, [])
 
-    def worst(self, groups: Sequence[Printed], amounts: Amounts) -> Worst | None:
+    def worst(self, groups: Sequence[PrintedGroup], amounts: Amounts) -> WorstPrinted | None:
         """The least odds against the value over all knowledge of at most these amounts, if anybody has it."""
         if len(self._odds) + len(self._factors) > MOST_KEPT:  # not within a question, which needs its own
             self._odds.clear()
             self._factors.clear()
         if self._is_a_share(amounts):
-            held = (Worst(Fraction(g.people - g.holders, g.holders), g) for g in groups if g.holders)
+            held = (WorstPrinted(Fraction(g.people - g.holders, g.holders), g) for g in groups if g.holders)
             return min(held, key=lambda found: found.odds, default=None)
-        count: dict[Printed, int] = {}
-        target: dict[Printed, Printed] = {}
+        count: dict[PrintedGroup, int] = {}
+        target: dict[PrintedGroup, PrintedGroup] = {}
         for group in groups:
             if group.holders:
                 shape = group._replace(number=0)
@@ -81,21 +81,21 @@ class PrintedSkyline:
         everywhere = self._elsewhere(count, amounts)
         # counts the target's own group twice; that can only lower the odds, never raise them
         floors = {shape: self._least(shape, amounts, everywhere) for shape in count}
-        found: Worst | None = None
+        found: WorstPrinted | None = None
         for shape in sorted(count, key=floors.__getitem__):
             if found is not None and floors[shape] >= found.odds:
                 break
             others = {**count, shape: count[shape] - 1}
             odds = self._least(shape, amounts, self._elsewhere(others, amounts))
             if found is None or odds < found.odds:
-                found = Worst(odds, target[shape])
+                found = WorstPrinted(odds, target[shape])
         return found
 
     def _is_a_share(self, amounts: Amounts) -> bool:
         """Without knowledge everybody in a group is equally likely to be one of its holders."""
         return self.case == "set" and not any(amounts)
 
-    def affordable(self, groups: Iterable[Printed], amounts: Amounts) -> bool:
+    def affordable(self, groups: Iterable[PrintedGroup], amounts: Amounts) -> bool:
         """Whether the worlds of all groups can be counted; the limit of work is the same on every machine."""
         if self._is_a_share(amounts):
             return True
@@ -111,7 +111,7 @@ class PrintedSkyline:
             work += (choices + spread) * shape.people * (known + family + 1) * lines
         return work <= MOST_WORK
 
-    def _least(self, shape: Printed, amounts: Amounts, beside: Factors) -> Fraction:
+    def _least(self, shape: PrintedGroup, amounts: Amounts, beside: Factors) -> Fraction:
         """The least odds for a target in this group when the rest of the knowledge is about other groups."""
         ruled_out, known, family = amounts
         found = [
@@ -121,7 +121,7 @@ class PrintedSkyline:
         ]
         return min(found, default=Fraction(0))  # no world is possible: nothing may be called safe
 
-    def _elsewhere(self, count: Mapping[Printed, int], amounts: Amounts) -> Factors:
+    def _elsewhere(self, count: Mapping[PrintedGroup, int], amounts: Amounts) -> Factors:
         """The least factor that knowledge spread over some groups can bring, for every amount of knowledge.
 
         Knowledge is about `known + family` groups at most. So for each amount only that many groups with the
@@ -130,7 +130,7 @@ class PrintedSkyline:
         _, known, family = amounts
         pairs = [(k, m) for k in range(known + 1) for m in range(family + 1)]
         total = {pair: Fraction(1) for pair in pairs}
-        needed: dict[Printed, int] = {}
+        needed: dict[PrintedGroup, int] = {}
         for pair in pairs[1:]:
             able = {
                 shape: found for shape in count if (found := self.family_factor(shape, *pair)) is not None
@@ -152,7 +152,7 @@ class PrintedSkyline:
                     )
         return total
 
-    def target_odds(self, shape: Printed, ruled_out: int, known: int, family: int) -> Fraction | None:
+    def target_odds(self, shape: PrintedGroup, ruled_out: int, known: int, family: int) -> Fraction | None:
         """Odds against the target given facts about `known` people of the group and a family of that size.
 
         None where the group has too few people for that.
@@ -165,7 +165,7 @@ class PrintedSkyline:
             )
         return self._odds[key]
 
-    def family_factor(self, shape: Printed, known: int, family: int) -> Fraction | None:
+    def family_factor(self, shape: PrintedGroup, known: int, family: int) -> Fraction | None:
         """The chance that none of a family has the value, when `known` others of the group do not."""
         key = (shape, known, family)
         if key not in self._factors:
@@ -175,7 +175,7 @@ class PrintedSkyline:
             self._factors[key] = Fraction(none, possible) if possible else None
         return self._factors[key]
 
-    def _worlds(self, shape: Printed, without: int, target: str) -> int:
+    def _worlds(self, shape: PrintedGroup, without: int, target: str) -> int:
         """Ways to assign the values so that `without` people lack this one and everything published is true.
 
         The target has the value or is in another group. Inclusion and exclusion settles who holds nothing:
@@ -185,7 +185,7 @@ class PrintedSkyline:
         own = self._owns(shape, without, target, shape.without, len(every))
         return sum(ways * its for ways, its in zip(every, own, strict=True))
 
-    def _lacking(self, shape: Printed, without: int, ruled_out: int) -> int:
+    def _lacking(self, shape: PrintedGroup, without: int, ruled_out: int) -> int:
         """The same for a target who lacks the value and those values whose absence leaves the fewest ways.
 
         The target is one of the `j` people, or holds some value that is not ruled out.
@@ -215,7 +215,7 @@ class PrintedSkyline:
             return prod(places - n for n in counts)
         return int((places - 1) ** sum(counts))
 
-    def _others(self, shape: Printed) -> list[int]:
+    def _others(self, shape: PrintedGroup) -> list[int]:
         """Ways to assign the other values where `j` people hold nothing, with their signs."""
         told, found = self._last
         if told != shape:
@@ -228,7 +228,7 @@ class PrintedSkyline:
             self._last = shape, found
         return found
 
-    def _owns(self, shape: Printed, without: int, target: str, first: int, n: int) -> list[int]:
+    def _owns(self, shape: PrintedGroup, without: int, target: str, first: int, n: int) -> list[int]:
         """`_own` for `n` numbers of people from `first` on, in sets each from the one before it."""
         free = shape.people - without - (target != "elsewhere")
         count = shape.holders - (target == "has")
@@ -245,7 +245,7 @@ class PrintedSkyline:
             found.append(its)
         return found
 
-    def _own(self, shape: Printed, without: int, target: str, j: int) -> int:
+    def _own(self, shape: PrintedGroup, without: int, target: str, j: int) -> int:
         """Ways to choose `j` people beside the target who hold nothing, and to assign the value to others.
 
         For sets the value is assigned first; those who hold nothing are then any of the others (Vandermonde's

@@ -6,8 +6,11 @@ products fit, otherwise in floats, except for the few ratios near the limit, whi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 import numpy.typing as npt
@@ -93,3 +96,17 @@ class Ratios:
 def _fits(numbers: Ints, factor: int) -> bool:
     largest = max(abs(int(numbers.max(initial=0))), abs(int(numbers.min(initial=0))))
     return largest * abs(factor) < LARGEST
+
+
+def whole_numbers(numbers: Sequence[int | float | Decimal | Fraction]) -> tuple[list[int], int]:
+    """Exact numbers as whole numbers of one unit, and how many units are 1.
+
+    >>> whole_numbers([Decimal("1e2"), 7]), whole_numbers([Decimal("0.7"), 4, Fraction(1, 3)])
+    (([100, 7], 1), ([21, 120, 10], 30))
+    """
+    whole = list(map(int, numbers))
+    if whole == numbers:  # as most are, and faster than by their fractions
+        return whole, 1
+    ratios = [number.as_integer_ratio() for number in numbers]
+    scale = lcm(*{below for _, below in ratios})
+    return [above * (scale // below) for above, below in ratios], scale

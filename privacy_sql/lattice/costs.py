@@ -15,15 +15,24 @@ import numpy as np
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.counted.groups import sum_of_logs
-from privacy_sql.counted.levels import Labels
+from privacy_sql.counted.levels import ValueLabels
 from privacy_sql.criteria import Criterion
 from privacy_sql.hierarchies.base import text_of
 from privacy_sql.judge import failing
-from privacy_sql.lattice.in_memory import Mask
-from privacy_sql.lattice.in_memory import Seen as SeenInMemory
+from privacy_sql.lattice.in_memory import GroupMask, GroupsInMemory
 from privacy_sql.query.template import Query, Sql, names, render
 from privacy_sql.spaces.lattice import Choice
-from privacy_sql.utilities import Additive, Answered, Column, Held, Label, Published, Queries, Row, Utility
+from privacy_sql.utilities import (
+    Additive,
+    Answered,
+    Held,
+    Label,
+    MeasuredColumn,
+    Published,
+    Queries,
+    Row,
+    Utility,
+)
 from privacy_sql.utilities._counting_queries import Answers
 
 Gone = TypeVar("Gone")
@@ -53,7 +62,7 @@ class SeenGroups(Protocol[Gone]):
 AnySeen: TypeAlias = SeenGroups[Any]  # for both ways of holding them
 
 
-class Seen:
+class GroupsInSql:
     """A grouping and the answers about its groups, each computed once."""
 
     def __init__(self, grouping: Grouping) -> None:
@@ -67,9 +76,9 @@ class Seen:
                 self._failing[str(criterion)] = frozenset(failing(self.grouping, criterion))
         return frozenset().union(*(self._failing[str(criterion)] for criterion in criteria))
 
-    def without(self, gone: frozenset[int]) -> Seen:
+    def without(self, gone: frozenset[int]) -> GroupsInSql:
         """The groups that stay."""
-        return Seen(self.grouping.without(gone))
+        return GroupsInSql(self.grouping.without(gone))
 
     @cached_property
     def groups(self) -> dict[str, np.ndarray[Any, Any]]:
@@ -125,7 +134,7 @@ class Shown:
 
     choice: Choice
     seen: AnySeen
-    gone: frozenset[int] | Mask = frozenset()  # some of its groups
+    gone: frozenset[int] | GroupMask = frozenset()  # some of its groups
     n_before: int = 0  # people whom the groups seen leave out already
 
     @cached_property
@@ -146,13 +155,13 @@ class Shown:
     @property
     def grouping(self) -> Grouping:
         """The same as relations, where they are."""
-        assert isinstance(self.left, Seen)
+        assert isinstance(self.left, GroupsInSql)
         return self.left.grouping
 
     @property
-    def in_memory(self) -> SeenInMemory | None:
+    def in_memory(self) -> GroupsInMemory | None:
         """The same where they are in memory."""
-        return self.left if isinstance(self.left, SeenInMemory) else None
+        return self.left if isinstance(self.left, GroupsInMemory) else None
 
 
 DICTIONARY = ("code", "value")
@@ -215,7 +224,7 @@ class Costs:
         return self.columns[0].whole.n_rows
 
     @cached_property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[MeasuredColumn]:
         """Every quasi-identifier with one label that covers all of it."""
         found = []
         for levels in self.labels:
@@ -230,7 +239,7 @@ class Costs:
                 n_leaves += label.n_leaves
             low, high = (min(numbers), max(numbers)) if numbers else (None, None)
             whole = Label(height, n_leaves, n_rows, _bits(n_rows, weight), low, high)
-            found.append(Column(height, whole))
+            found.append(MeasuredColumn(height, whole))
         return found
 
     def parts(self, utility: Additive, *, least: bool = False) -> list[list[float]]:
@@ -248,11 +257,11 @@ class Costs:
         """How much each column counts, and what the sum over the columns is divided by."""
         if self.weights is not None:
             return list(map(float, self.weights)), float(sum(self.weights))
-        return [1.0] * len(self.columns), 1.0 if utility.name == "height" else float(len(self.columns))
+        return [1.0] * len(self.columns), 1.0 if utility.of_levels else float(len(self.columns))
 
-    def _part(self, utility: Additive, column: Column, labels: list[Label], least: bool) -> float:
+    def _part(self, utility: Additive, column: MeasuredColumn, labels: list[Label], least: bool) -> float:
         part = utility.part(column, [(label, label.n_rows) for label in labels], self.n_people)
-        if not least or utility.name == "height":
+        if not least or utility.of_levels:
             return part
         above = [max(0.0, utility.penalty(label, column) - utility.suppressed(column)) for label in labels]
         saved = sum(label.n_rows * more for label, more in zip(labels, above, strict=True))
@@ -287,12 +296,12 @@ class Costs:
         counts, bottom = held.counts, (0,) * len(shown.choice)
 
         def finest() -> Held:
-            seen = SeenInMemory(counts, counts.groups(bottom))
+            seen = GroupsInMemory(counts, counts.groups(bottom))
             return self.held(seen, Shown(bottom, seen))
 
         return self._asked.in_memory(self.held(held, shown), finest, shown.choice)
 
-    def held(self, seen: SeenInMemory, shown: Shown) -> Held:
+    def held(self, seen: GroupsInMemory, shown: Shown) -> Held:
         """What a choice publishes, for utilities measured in memory."""
         labels = [seen.labels(position) for position, _ in enumerate(self.base.columns)]
         leaves = np.ones(len(seen.of))
@@ -316,7 +325,7 @@ class Costs:
         combinations = float(prod(len(labels.code) for labels in self.base.labels))
         return Published(self.n_people, shown.n_suppressed, combinations, values, self.k)
 
-    def published_labels(self, shown: Shown) -> list[tuple[Column, list[tuple[Label, int]]]]:
+    def published_labels(self, shown: Shown) -> list[tuple[MeasuredColumn, list[tuple[Label, int]]]]:
         """For each column its published labels, each with its rows."""
         found = [
             (column, levels[level])
@@ -376,7 +385,7 @@ class Priced:
         return self.costs.published(self.choice)
 
     @property
-    def labels(self) -> Sequence[tuple[Column, Sequence[tuple[Label, int]]]]:
+    def labels(self) -> Sequence[tuple[MeasuredColumn, Sequence[tuple[Label, int]]]]:
         return self.costs.published_labels(self.choice)
 
     @property
@@ -404,7 +413,7 @@ def _bits(n_rows: int, weight: float) -> float:
     return max(0.0, log(n_rows) - weight / n_rows) / log(2) if n_rows else 0.0
 
 
-def _labels_at(labels: Labels, level: int, listed: Mapping[int, int] | None) -> dict[int, Label]:
+def _labels_at(labels: ValueLabels, level: int, listed: Mapping[int, int] | None) -> dict[int, Label]:
     """The labels of a level by code, counted over the values they cover; `listed` has their leaves."""
     codes, place = np.unique(labels.at[level], return_inverse=True)
     n_leaves = np.bincount(place, minlength=len(codes))

@@ -1,8 +1,7 @@
 """The choices of a lattice, counted in memory by sorting and adding up packed codes, without SQL per choice.
 
-LeFevre et al. 2005 (Incognito), roll-up property, as in `rollup.py`: a coarser choice is counted from the
-smallest finer one already counted. A combination of codes is one integer in which every column has its own
-bits at every level, so a coarser choice changes only the bits of the columns it generalises.
+As in `rollup.py`, a coarser choice is counted from the smallest finer one already counted; `packing.py` does
+it, and `further_counts.py` counts a population and households the same way.
 """
 
 from __future__ import annotations
@@ -29,37 +28,27 @@ from privacy_sql.counted.groups import (
 )
 from privacy_sql.criteria import Criterion
 from privacy_sql.criteria._on_arrays import OnArrays, decided_on_arrays
+from privacy_sql.lattice import further_counts
+from privacy_sql.lattice.further_counts import FurtherCounts
+from privacy_sql.lattice.packing import KnownChoices, Packing, width, widths
 from privacy_sql.query.template import Sql, names, render
 from privacy_sql.spaces.lattice import Choice, Lattice
 
 # above this many combinations the engine counts, because it has a memory limit and spills to disk
 MOST_COMBINATIONS = 4_000_000
-# a counted choice is kept if it has this many times fewer combinations than what it was counted from
-WORTH_KEEPING = 3
-# the most that is kept, in multiples of the base
-MOST_KEPT = 2
 
 
 def fits(base: Base, require: Sequence[Criterion]) -> bool:
     """Whether a table's choices can be counted, and these requirements decided, in memory."""
     if not base.engine.embedded or base.combinations > MOST_COMBINATIONS or base.rows >= EXACT:
         return False
-    if sum(_widths(base)) + _width(base, "s") > MOST_BITS:
+    if sum(widths(base)) + width(base, "s") > MOST_BITS:
         return False
     implied = [c for criterion in require for c in (criterion, *criterion.necessary())]
     return all(
         decided_on_arrays(criterion) and isinstance(criterion, OnArrays) and criterion.fits(base)
         for criterion in implied
-    )
-
-
-def _width(base: Base, column: str) -> int:
-    """How many bits the codes of a column need."""
-    return int(base.statistics[column]["top"]).bit_length() if column in base.statistics else 0
-
-
-def _widths(base: Base) -> list[int]:
-    return [_width(base, column) for column in base.columns]
+    ) and further_counts.fits(base, implied, MOST_COMBINATIONS)
 
 
 def lattice_of(base: Base) -> Lattice:
@@ -72,91 +61,17 @@ def lattice_of(base: Base) -> Lattice:
     )
 
 
-class Known:
-    """One counted relation at the choices seen so far; the smallest ones are kept."""
-
-    def __init__(self, finest: Combinations, packing: Packing, low: int) -> None:
-        self._packing, self._low = packing, low  # bits of the sensitive value, below all others
-        # choices and their combinations change together: an interrupt may come at any time
-        self._known = (np.zeros((1, len(packing.widths)), np.int64), [finest])
-
-    def at(self, choice: Choice) -> Combinations:
-        """The combinations of a choice, counted from the smallest finer choice at hand."""
-        choices, kept = self._known
-        sizes = [len(counted.keys) for counted in kept]
-        finer = np.flatnonzero((choices <= np.array(choice)).all(axis=1)).tolist()
-        source = min(finer, key=sizes.__getitem__)
-        below = choices[source].tolist()
-        if list(choice) == below:
-            return kept[source]
-        keys = self._packing.coarser(kept[source].keys, below, choice, self._low)
-        made = Combinations.added_up(keys, kept[source].n)
-        room = MOST_KEPT * sizes[0] - sum(sizes[1:])
-        if len(made.keys) * WORTH_KEEPING <= sizes[source] and len(made.keys) <= room:
-            self._known = (np.concatenate([choices, [choice]]), [*kept, made])
-        return made
-
-
-class Packing:
-    """The position of each quasi-identifier's code in a packed key, and how codes become coarser."""
-
-    def __init__(self, base: Base) -> None:
-        self.widths = _widths(base)
-        self.shifts = [sum(self.widths[n + 1 :]) for n in range(len(self.widths))]
-        self._labels = base.domains
-        self._tables: dict[tuple[int, int], Ints] = {}
-
-    def packed(self, columns: Sequence[Ints]) -> Ints:
-        """One key for each combination of codes."""
-        keys = np.zeros(len(columns[0]), np.int64)
-        for codes, shift, width in zip(columns, self.shifts, self.widths, strict=True):
-            assert int(codes.max(initial=0)) < 1 << width, "a code does not fit into its bits"
-            keys |= codes.astype(np.int64) << shift
-        return keys
-
-    def codes(self, keys: Ints, position: int) -> Ints:
-        """The codes of one column."""
-        return (keys >> self.shifts[position]) & ((1 << self.widths[position]) - 1)
-
-    def coarser(self, keys: Ints, below: Sequence[int], choice: Sequence[int], low: int) -> Ints:
-        """The keys at a coarser choice; the `low` bits below them do not change."""
-        kept, constant, tables = -1, 0, []
-        for position, (was, level) in enumerate(zip(below, choice, strict=True)):
-            if was == level:
-                continue
-            shift, mask = self.shifts[position] + low, (1 << self.widths[position]) - 1
-            kept &= ~(mask << shift)
-            at = self._labels[position].at[level]
-            if len(at) and (at == at[0]).all():  # all values have the same label, so no lookup is needed
-                constant |= int(at[0]) << shift
-                continue
-            if (position, level) not in self._tables:  # the code at this level for every code at a finer one
-                table = np.zeros(mask + 1, np.int64)
-                for finer in range(level - 1, -1, -1):
-                    table[self._labels[position].at[finer]] = at
-                self._tables[position, level] = table
-            tables.append((shift, mask, self._tables[position, level]))
-        made = (keys & kept) | constant
-        for shift, mask, table in tables:
-            made |= table[(keys >> shift) & mask] << shift
-        return np.asarray(made)
-
-
 class InMemory:
     """The groups of every choice of a base; with their sensitive values if `with_sensitive`."""
 
     def __init__(self, base: Base, *, with_sensitive: bool) -> None:
         self.base = base
         self.with_sensitive = with_sensitive
-        self._low = _width(base, "s") if with_sensitive else 0
-        self.packing = Packing(base)
+        self._low = width(base, "s") if with_sensitive else 0
+        self.packing = Packing(widths(base), base.domains)
         self._values = self._known(base.relation, with_sensitive)
         self._people = self._known(base.people, False) if base.people else None
         self._holders = self._known(base.holders, False) if base.holders else None
-
-    @cached_property
-    def lattice(self) -> Lattice:
-        return lattice_of(self.base)
 
     @cached_property
     def overall(self) -> Ints | None:
@@ -166,12 +81,12 @@ class InMemory:
         finest = self._values.at((0,) * len(self.packing.widths))
         return totals(finest.keys & ((1 << self._low) - 1), finest.n, SensitiveValues(self.base).n_codes)
 
-    @property
+    @cached_property
     def n_of_source(self) -> Ints:
         """How often each combination occurs in the source."""
         return self._values.at((0,) * len(self.packing.widths)).n
 
-    def _known(self, relation: Sql, with_sensitive: bool) -> Known:
+    def _known(self, relation: Sql, with_sensitive: bool) -> KnownChoices:
         columns = names([*self.base.columns, *(["s"] if with_sensitive else []), "n_rows"])
         found = self.base.engine.arrays(render("counted/listed.sql", relation=relation, columns=columns))
         codes = [np.asarray(found[str(column)]) for column in columns[:-1]]
@@ -180,7 +95,7 @@ class InMemory:
         if with_sensitive:
             keys = (keys << self._low) | codes[-1].astype(np.int64)
         counted = Combinations.added_up(keys, np.asarray(found["n_rows"]).astype(np.int64))
-        return Known(counted, self.packing, self._low if with_sensitive else 0)
+        return KnownChoices(counted, self.packing, self._low if with_sensitive else 0)
 
     def groups(self, choice: Choice) -> Groups:
         """The groups of a choice."""
@@ -209,6 +124,7 @@ class InMemory:
             overall=self.overall,
             rows=rows,
             holders=holders,
+            beside=FurtherCounts(self.base, self.packing, choice),
         )
 
     @staticmethod
@@ -222,7 +138,7 @@ class InMemory:
 
 
 @dataclass(frozen=True)
-class Mask:
+class GroupMask:
     """Some groups of a choice."""
 
     groups: Bools
@@ -230,14 +146,14 @@ class Mask:
     def __bool__(self) -> bool:
         return bool(self.groups.any())
 
-    def __or__(self, other: Mask) -> Mask:
-        return Mask(self.groups | other.groups)
+    def __or__(self, other: GroupMask) -> GroupMask:
+        return GroupMask(self.groups | other.groups)
 
-    def __sub__(self, other: Mask) -> Mask:
-        return Mask(self.groups & ~other.groups)
+    def __sub__(self, other: GroupMask) -> GroupMask:
+        return GroupMask(self.groups & ~other.groups)
 
 
-class Seen:
+class GroupsInMemory:
     """The groups of a choice in memory and the answers about them, each computed once.
 
     `kept` are the positions of these groups among all groups of the choice, if some have been left out.
@@ -248,7 +164,7 @@ class Seen:
         self._kept, self._n_before = kept, n_before
         self._failing: dict[str, Bools] = {}
 
-    def failing(self, criteria: Sequence[Criterion]) -> Mask:
+    def failing(self, criteria: Sequence[Criterion]) -> GroupMask:
         """The groups that break a requirement on their own, among all groups of the choice."""
         found = self.of.none
         for criterion in criteria:
@@ -257,25 +173,25 @@ class Seen:
                 self._failing[str(criterion)] = criterion.breaking(self.of)
             found = found | self._failing[str(criterion)]
         if self._kept is None:
-            return Mask(found)
+            return GroupMask(found)
         everywhere: npt.NDArray[np.bool_] = np.zeros(self._n_before, np.bool_)
         everywhere[self._kept[found]] = True
-        return Mask(everywhere)
+        return GroupMask(everywhere)
 
-    def without(self, gone: Mask) -> Seen:
+    def without(self, gone: GroupMask) -> GroupsInMemory:
         """The groups that stay."""
         kept = np.flatnonzero(~gone.groups)
-        return Seen(self.counts, self.of.without(gone.groups), kept, len(gone.groups))
+        return GroupsInMemory(self.counts, self.of.without(gone.groups), kept, len(gone.groups))
 
-    def people_in(self, gone: Mask) -> int:
+    def people_in(self, gone: GroupMask) -> int:
         return int(self.of.people[gone.groups].sum()) if gone else 0
 
-    def rows_in(self, gone: Mask) -> int:
+    def rows_in(self, gone: GroupMask) -> int:
         """How many rows are in some groups when a person may have several."""
         rows = self.of.people if self.of.rows is None else self.of.rows
         return int(rows[gone.groups].sum()) if gone else 0
 
-    def lines_in(self, gone: Mask) -> int:
+    def lines_in(self, gone: GroupMask) -> int:
         """How many lines some groups have: one for each value, and one for each person without any."""
         if not gone:
             return 0
@@ -291,14 +207,14 @@ class Seen:
         """The label of one column in each group, as codes."""
         return self.counts.packing.codes(self.of.key, position)
 
-    def among(self, gone: Mask) -> Bools:
+    def among(self, gone: GroupMask) -> Bools:
         """Whether each group is one of these."""
         return gone.groups if gone else self.of.none
 
 
 def thinned_in_memory(
-    every: Sequence[Seen], require: Sequence[Criterion], most: Fraction
-) -> tuple[list[Seen], int] | None:
+    every: Sequence[GroupsInMemory], require: Sequence[Criterion], most: Fraction
+) -> tuple[list[GroupsInMemory], int] | None:
     """What stays for several sensitive columns after removing what fails for any of them, until none fails.
 
     A cell is removed: labels with all sensitive values, as in `suppression.py`. None if this would suppress
@@ -311,7 +227,7 @@ def thinned_in_memory(
     while quiet < len(left):
         failing = left[turn].none
         for criterion in require:
-            assert isinstance(criterion, OnArrays)
+            assert isinstance(criterion, OnArrays) and not criterion.needs_base, "cells have no households"
             failing = failing | criterion.breaking(left[turn])
         quiet = 0 if failing.any() else quiet + 1
         if not quiet:
@@ -322,18 +238,18 @@ def thinned_in_memory(
             if total - left[0].n_all > most or not left[0].n_all:
                 return None
         turn = (turn + 1) % len(left)
-    made = [Seen(seen.counts, groups) for seen, groups in zip(every, left, strict=True)]
+    made = [GroupsInMemory(seen.counts, groups) for seen, groups in zip(every, left, strict=True)]
     return made, total - left[0].n_all
 
 
-def _cells(seen: Seen, first: Seen) -> Ints:
+def _cells(seen: GroupsInMemory, first: GroupsInMemory) -> Ints:
     """The cell number of each count, the same for all sensitive columns of a choice."""
     codes: dict[str, Ints] = {seen.counts.base.table.sensitives[0]: seen.of.value}
     for position, (name, _) in enumerate(seen.counts.base.columns.values()):
         codes[name] = seen.labels(position)[seen.of.of_each]
     names_of_first = [name for name, _ in first.counts.base.columns.values()]
     packed = first.counts.packing.packed([codes[name] for name in names_of_first])
-    bits = _width(first.counts.base, "s")
+    bits = width(first.counts.base, "s")
     packed = (packed << bits) | codes[first.counts.base.table.sensitives[0]]
     cells = np.empty(len(packed), np.int64)
     cells[np.argsort(packed)] = np.arange(len(packed))

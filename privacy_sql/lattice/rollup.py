@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from privacy_sql.counted.base import Base, Key
 from privacy_sql.counted.grouping import PACKED_LIMIT, Grouping
-from privacy_sql.lattice.in_memory import WORTH_KEEPING, lattice_of
+from privacy_sql.lattice.in_memory import lattice_of
+from privacy_sql.lattice.packing import WORTH_KEEPING
 from privacy_sql.query.template import Sql, names, render
-from privacy_sql.spaces.lattice import Choice, Lattice, is_finer
+from privacy_sql.spaces.lattice import Choice, is_finer
 
 
 @dataclass(frozen=True)
@@ -73,21 +73,12 @@ class Rollup:
         self.base = base
         self.with_sensitive = with_sensitive
         self.columns = names(base.columns)
-        bottom = self.lattice.bottom
-        self._values = {bottom: self._finest(base.relation, base.combinations)}
-        self._people = {bottom: self._finest(base.people, base.combinations)} if base.people else None
-
-    @cached_property
-    def lattice(self) -> Lattice:
-        """One axis per quasi-identifier, with the labels its values show at each level."""
-        return lattice_of(self.base)
-
-    def _only(self, key: Key) -> int | None:
-        """The code of a level where all values have the same label, so that no lookup is needed."""
-        if key.level == 0 and not self.base.columns[key.column][1].height:
-            return None
-        codes = self.base.domains[list(self.base.columns).index(key.column)].at[key.level]
-        return int(codes[0]) if len(codes) and (codes == codes[0]).all() else None
+        self.lattice = lattice_of(base)
+        columns, bottom = tuple(self.columns), self.lattice.bottom
+        self._values = {bottom: CountedChoice(base.relation, columns, base.combinations, base)}
+        self._people = None
+        if base.people:
+            self._people = {bottom: CountedChoice(base.people, columns, base.combinations, base)}
 
     def choice(self, levels: Mapping[str, int]) -> Choice:
         """A choice from the user's column names; columns not named stay at level 0."""
@@ -112,21 +103,13 @@ class Rollup:
             if self.with_sensitive:
                 groups = base.engine.create(render("counted/groups.sql", histogram=people), view=True)
             # the same for every choice, so counted once
-            whole = self._overall if self.with_sensitive else None
+            whole = self.base.overall if self.with_sensitive else None
             keys = self._keys(choice)
             found.append(Rolled(base, keys, histogram, people, histogram, groups, whole=whole))
         return found
 
     def _keys(self, choice: Choice) -> tuple[Key, ...]:
         return tuple(self.base.key(str(c), level) for c, level in zip(self.columns, choice, strict=True))
-
-    @cached_property
-    def _overall(self) -> Sql:
-        return self.base.engine.create(render("counted/overall.sql", histogram=self.base.relation))
-
-    def _finest(self, relation: Sql | None, n_combinations: int) -> CountedChoice:
-        assert relation is not None
-        return CountedChoice(relation, tuple(self.columns), n_combinations, self.base)
 
     def _counted(
         self, known: dict[Choice, CountedChoice], choices: Sequence[Choice], base: Base, sensitive: bool
@@ -167,16 +150,14 @@ class Rollup:
     def _steps(self, choice: Choice, below: Choice, source: CountedChoice) -> dict[str, Any]:
         """How a choice is counted from a finer one."""
         keys = self._keys(choice)
-        steps = [
-            (
-                Sql(f"k{number}"),
-                source.columns[number - 1],
-                key.level,
-                self.base.level_codes[key.column] if key.level > was else None,
-                self._only(key),
-            )
-            for number, (key, was) in enumerate(zip(keys, below, strict=True), start=1)
-        ]
+        steps = []
+        for number, (key, was) in enumerate(zip(keys, below, strict=True), start=1):
+            only = None  # the label that all values have at this level, so that no lookup is needed
+            if key.level or self.base.columns[key.column][1].height:
+                codes = self.base.domains[number - 1].at[key.level]
+                only = int(codes[0]) if len(codes) and (codes == codes[0]).all() else None
+            looked_up = self.base.level_codes[key.column] if key.level > was else None
+            steps.append((Sql(f"k{number}"), source.columns[number - 1], key.level, looked_up, only))
         sizes = [(Sql(f"k{number}"), key.top + 1) for number, key in enumerate(keys, start=1)]
         return {
             "counted": source.relation,

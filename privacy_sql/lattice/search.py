@@ -7,11 +7,12 @@ the groups of a choice, judges them, and tells the algorithm what the verdict pr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
-from math import inf, isfinite
+from math import isfinite
+from operator import getitem
 from typing import Any
 
 import numpy as np
@@ -24,16 +25,15 @@ from privacy_sql.criteria import Criterion
 from privacy_sql.criteria._on_arrays import OnArrays
 from privacy_sql.errors import Undecided
 from privacy_sql.judge import decided, decided_each, for_column
-from privacy_sql.lattice.costs import AnySeen, Costs, Seen, Shown
-from privacy_sql.lattice.in_memory import InMemory, Mask, fits, thinned_in_memory
-from privacy_sql.lattice.in_memory import Seen as SeenInMemory
+from privacy_sql.lattice.costs import AnySeen, Costs, GroupsInSql, Shown
+from privacy_sql.lattice.in_memory import GroupMask, GroupsInMemory, InMemory, fits, thinned_in_memory
 from privacy_sql.lattice.rollup import Rolled, Rollup
 from privacy_sql.lattice.steering import FREE, Part, Steering
 from privacy_sql.lattice.suppression import thinned
 from privacy_sql.searches import Found, Limits
 from privacy_sql.searches.best_first import BestFirst
 from privacy_sql.searches.full_domain import FullDomainSearch, Goal
-from privacy_sql.spaces.lattice import Choice, Lattice
+from privacy_sql.spaces.lattice import Choice
 from privacy_sql.spaces.tags import Answer
 from privacy_sql.table import Table
 from privacy_sql.utilities import Utility
@@ -79,6 +79,8 @@ class LatticeSearch:
             )
         self.counts = InMemory(self.base, with_sensitive=with_sensitive) if self.in_memory else None
         self.rollup = Rollup(self.base, with_sensitive=with_sensitive)
+        self.lattice = self.rollup.lattice
+        self.within = self.part.lattice(self.lattice)  # the choices allowed for publication
         self._last: Shown | None = None
         self._again: dict[Choice, Shown] = {}
         self.tried: dict[Choice, None] = {}  # the measured choices, in that order
@@ -95,17 +97,10 @@ class LatticeSearch:
             for side in self.base.sides
         ]
 
-    @property
-    def lattice(self) -> Lattice:
-        return self.rollup.lattice
-
-    @cached_property
-    def within(self) -> Lattice:
-        """The choices allowed for publication."""
-        return self.part.lattice(self.lattice)
-
     def run(self, goal: Goal = "all", limits: Limits | None = None) -> Found:
         """All minimal safe choices, the best, or any one; best-first with a gap if there are too many."""
+        # refuse a population that lacks people of the table even if no measured choice would show it
+        self._at(self.lattice.bottom, [criterion for criterion in self.require if criterion.needs_population])
         walk: BestFirst | FullDomainSearch = BestFirst()
         if self.within.size <= MOST_TAGGED:
             walk = FullDomainSearch(goal, 1 if self.in_memory else self.base.engine.at_once)
@@ -220,17 +215,17 @@ class LatticeSearch:
         """What stays for each column, and how many people are suppressed; None if these are too many."""
         every = [seen, *(side._seen([choice])[0] for side in self.sides)]
         most = self.allowed * self.base.rows
-        held = [its for its in every if isinstance(its, SeenInMemory)]
+        held = [its for its in every if isinstance(its, GroupsInMemory)]
         if held:
             return thinned_in_memory(held, require, most)
-        counted = [its.grouping for its in every if isinstance(its, Seen)]
+        counted = [its.grouping for its in every if isinstance(its, GroupsInSql)]
         rolled = [grouping for grouping in counted if isinstance(grouping, Rolled)]
-        found = thinned(rolled, lambda it: Seen(it).failing(require), most)
+        found = thinned(rolled, lambda it: GroupsInSql(it).failing(require), most)
         if found is None:
             return None
-        return [Seen(grouping) for grouping in found.groupings], found.n_suppressed
+        return [GroupsInSql(grouping) for grouping in found.groupings], found.n_suppressed
 
-    def _too_many(self, seen: AnySeen, gone: frozenset[int] | Mask) -> bool:
+    def _too_many(self, seen: AnySeen, gone: frozenset[int] | GroupMask) -> bool:
         """Whether more rows than allowed would go; also lines, values and people if these differ."""
         if not self.base.people:
             return bool(seen.people_in(gone) > self.allowed * self.base.rows)
@@ -264,17 +259,23 @@ class LatticeSearch:
 
     def top_verdicts(self) -> dict[str, Verdict]:
         """Judge every requirement at the most general allowed choice without suppression."""
+        return {
+            for_column(requirement, side.base): verdict
+            for side in (self, *self.sides)
+            for requirement, verdict in side._at(side.part.choice(side.within.top), self.require).items()
+        }
+
+    def _at(self, choice: Choice, require: Sequence[Criterion]) -> dict[str, Verdict]:
+        """Judge requirements at any choice without suppression."""
         found = {}
-        for side in (self, *self.sides):
-            top = side.part.choice(side.within.top)
-            (seen,) = side._seen([top])
-            whole = Shown(top, seen)
-            for criterion in self.require:
-                requirement = for_column(str(criterion), side.base)
+        if require:
+            (seen,) = self._seen([choice])
+            whole = Shown(choice, seen)
+            for criterion in require:
                 if (held := whole.in_memory) and isinstance(criterion, OnArrays):
-                    found[requirement] = criterion.decide(held.of)
+                    found[str(criterion)] = criterion.decide(held.of)
                 else:
-                    found[requirement] = decided(whole.grouping, criterion)
+                    found[str(criterion)] = decided(whole.grouping, criterion)
         return found
 
     def asked(self, choice: Choice) -> dict[str, Verdict]:
@@ -289,13 +290,13 @@ class LatticeSearch:
 
     def _seen(self, choices: Sequence[Choice]) -> Sequence[AnySeen]:
         if self.counts is not None:
-            return [SeenInMemory(self.counts, self.counts.groups(choice)) for choice in choices]
+            return [GroupsInMemory(self.counts, self.counts.groups(choice)) for choice in choices]
         if self._needs_base:
             named = map(self.rollup.named, choices)
-            return [Seen(Grouping.by(self.base, self.base.keys(levels))) for levels in named]
-        return [Seen(grouping) for grouping in self.rollup.groupings(choices)]
+            return [GroupsInSql(Grouping.by(self.base, self.base.keys(levels))) for levels in named]
+        return [GroupsInSql(grouping) for grouping in self.rollup.groupings(choices)]
 
-    def _shown(self, choice: Choice, seen: AnySeen, gone: frozenset[int] | Mask = frozenset()) -> Shown:
+    def _shown(self, choice: Choice, seen: AnySeen, gone: frozenset[int] | GroupMask = frozenset()) -> Shown:
         self._last = Shown(choice, seen, gone)
         return self._last
 
@@ -316,20 +317,17 @@ class LatticeSearch:
 
     def valued(self, shown: Shown) -> Shown:
         """The same groups with their sensitive values, for a search that does without them."""
-        if self.rollup.with_sensitive or self._needs_base or not self.base.table.sensitives:
+        counted = self.rollup.with_sensitive or (self._needs_base and not self.in_memory)
+        if counted or not self.base.table.sensitives:
             return shown
-        if self.in_memory:
-            counts = self._values_in_memory
-            return Shown(shown.choice, SeenInMemory(counts, counts.groups(shown.choice)), shown.gone)
-        return Shown(shown.choice, Seen(self._with_values.grouping(shown.choice)), shown.gone)
+        (seen,) = self._with_values._seen([shown.choice])
+        return Shown(shown.choice, seen, shown.gone)
 
     @cached_property
-    def _values_in_memory(self) -> InMemory:
-        return InMemory(self.base, with_sensitive=True)
-
-    @cached_property
-    def _with_values(self) -> Rollup:
-        return Rollup(self.base, with_sensitive=True)
+    def _with_values(self) -> LatticeSearch:
+        """The same choices, counted with their sensitive values."""
+        alone = replace(self.base, sides=())
+        return LatticeSearch(alone, (), with_values=True, in_memory=self.in_memory)
 
     @cached_property
     def _needs_base(self) -> bool:
@@ -352,10 +350,9 @@ class Pricing:
         self.costs = Costs(search.base, required_k(search.require), weights)
         self._parts: dict[str, list[list[float]]] = {}
 
-    @property
-    def labels_tell(self) -> bool:
-        """Whether costs follow from labels alone."""
-        return self.utility.by_label is not None and (not self.allowed or self.utility.name == "height")
+    def labels_tell(self, utility: Utility) -> bool:
+        """Whether the labels of a choice alone say what it costs."""
+        return utility.by_label is not None and (not self.allowed or utility.of_levels)
 
     def cost(self, choice: Choice) -> tuple[float, ...]:
         """The cost of a choice; the loss of its labels breaks ties."""
@@ -363,7 +360,7 @@ class Pricing:
 
     def priced(self, utility: Utility, choice: Choice) -> float:
         """What a choice costs under a utility, from its labels alone if nothing can be suppressed."""
-        if utility.by_label and (not self.allowed or utility.name == "height"):
+        if self.labels_tell(utility):
             return self.of_levels(utility.name, choice)
         shown = self.search.shown(choice)
         return self.costs.cost(utility, self.search.valued(shown) if utility.reads_sensitive else shown)
@@ -372,18 +369,20 @@ class Pricing:
         """The cost of a choice under an additive utility when nothing is suppressed."""
         if utility not in self._parts:
             self._parts[utility] = self.costs.parts(registry.get("utilities", utility)())
-        return sum(levels[level] for levels, level in zip(self._parts[utility], choice, strict=True))
+        return sum(map(getitem, self._parts[utility], choice))
 
     @cached_property
     def measures(self) -> list[Utility]:
         """Every utility that has a value for this table; those that need an extra only if minimised."""
         found: list[Utility] = [registry.get("utilities", name)() for name in registry.available("utilities")]
-        table, require = self.search.base.table, self.search.require
+        base, require = self.search.base, self.search.require
         return [
             utility
             for utility in found
             if utility.name == self.utility.name
-            or not (utility.needs_extra or lacking(utility, table, require))
+            or not (
+                utility.needs_extra or without_values(utility, base) or lacking(utility, base.table, require)
+            )
         ]
 
 
@@ -397,8 +396,7 @@ class Goals:
     @property
     def monotone(self) -> bool:
         """Suppression makes fine choices cost more than coarse ones."""
-        allowed = self.search.allowed
-        return self.utility.monotone and (not allowed or self.utility.name == "height")
+        return self.utility.monotone and (not self.search.allowed or self.utility.of_levels)
 
     @cached_property
     def level_bounds(self) -> list[list[float]] | None:
@@ -412,7 +410,7 @@ class Goals:
     def _spared(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
         """Every choice's cost without suppression and a lower bound of what each suppressed row adds."""
         utility = self.utility.by_label
-        if self.pricing.labels_tell or not self.search.allowed or utility is None:
+        if self.pricing.labels_tell(self.utility) or not self.search.allowed or utility is None:
             return None
         if not all(c.safe_in_larger_groups and c.safe_under_suppression for c in self.search.require):
             return None
@@ -444,6 +442,11 @@ def lacking(utility: Utility, table: Table, require: Sequence[Criterion]) -> str
     return "a required k" if utility.needs_k and required_k(require) is None else None
 
 
+def without_values(utility: Utility, base: Base) -> bool:
+    """Whether a utility is about sensitive values, and nobody has one."""
+    return utility.reads_sensitive and not base.rows
+
+
 def required_k(require: Sequence[Criterion]) -> int | None:
     """The largest k of k-anonymity among the requirements and those they imply."""
     implied = [c for criterion in require for c in (criterion, *criterion.necessary())]
@@ -466,15 +469,15 @@ def frontier(
     asked = list(told)[:MOST_PLACED]
     if finished:
         search.complete(asked)
-    wanted = len(search.require) * (1 + len(search.sides))
+    pricing, wanted = search.pricing, len(search.require) * (1 + len(search.sides))
     placed = []
     for choice in asked:
         verdicts = search.asked(choice)
         # its cost and its risks, if everything about it was measured
-        if len(verdicts) >= wanted and (finished or search.pricing.labels_tell):
-            cost = search.pricing.priced(search.pricing.utility, choice)
+        if len(verdicts) >= wanted and (finished or pricing.labels_tell(pricing.utility)):
+            cost = pricing.priced(pricing.utility, choice)
             if isfinite(cost):
-                placed.append(((cost, *map(_danger, verdicts.values())), choice, verdicts))
+                placed.append(((cost, *(verdict.danger for verdict in verdicts.values())), choice, verdicts))
     return [
         {
             "levels": search.rollup.named(choice),
@@ -489,10 +492,3 @@ def frontier(
             for other, _, _ in placed
         )
     ]
-
-
-def _danger(verdict: Verdict) -> float:
-    """A number that grows with the risk; a risk without a value is above all others."""
-    if verdict.value is None:
-        return inf
-    return -float(verdict.value) if verdict.relation.startswith(">") else float(verdict.value)

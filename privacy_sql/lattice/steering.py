@@ -161,6 +161,8 @@ class Part:
 
     def found(self, found: Found) -> Found:
         """What a walk over this part found, in levels of the whole lattice."""
+        if all(allowed == tuple(range(len(allowed))) for allowed in self.levels):
+            return found  # positions are levels where none is left out below them
         return replace(
             found,
             minimal=tuple(map(self.choice, found.minimal)),

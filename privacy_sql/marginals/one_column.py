@@ -124,27 +124,24 @@ class OneColumn:
         return self.verdicts[cliques]
 
     def _decide(self, cliques: tuple[Resolutions, ...]) -> bool:
-        return (self._varied(cliques) if cliques else self._varied_values) and self._composes(cliques)
-
-    @property
-    def _varied_values(self) -> bool:
-        """Whether the requirements hold if no marginal shows the sensitive column."""
-        n_values = self.base.statistics["s"]["n_values"] if self.attributes.sensitive is not None else 0
-        return all(
-            criterion.l <= n_values
-            and (criterion.kind != "recursive" or criterion.limit * (n_values - criterion.l + 1) >= 1)
-            for criterion in self.diverse
-        )
-
-    def _composes(self, cliques: tuple[Resolutions, ...]) -> bool:
-        """Whether they meet the requirements about other releases, judged last and in SQL."""
+        if not self._varied(cliques):
+            return False
         if not self.composed:
             return True
+        # what is about other releases is judged last, and in SQL
         base = replace(self.base.beside(), sides=())
         tables = of_resolutions(base, self.attributes, cliques)
         return all(decided(tables, criterion).safe for criterion in self.composed)
 
     def _varied(self, cliques: tuple[Resolutions, ...]) -> bool:
+        """Whether the requirements about the variety of values hold."""
+        if not cliques:  # no marginal shows the sensitive column
+            n_values = self.base.statistics["s"]["n_values"] if self.attributes.sensitive is not None else 0
+            return all(
+                criterion.l <= n_values
+                and (criterion.kind != "recursive" or criterion.limit * (n_values - criterion.l + 1) >= 1)
+                for criterion in self.diverse
+            )
         tree = junction_tree(cliques)
         join = joined_cliques(tree, [self.count(b.clique).arrays for b in tree], self.attributes)
         try:

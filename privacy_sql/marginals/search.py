@@ -26,7 +26,7 @@ from privacy_sql.kernels.marginals.junction_tree import (
     is_decomposable,
     maximal_sets,
 )
-from privacy_sql.marginals.leaves import Leaves, leaves
+from privacy_sql.marginals.leaves import leaves
 from privacy_sql.marginals.one_column import OneColumn
 from privacy_sql.query.template import Sql, render
 from privacy_sql.searches import Limits, Reached
@@ -97,26 +97,24 @@ class MarginalSearch:
         return one.attributes.as_in(self.attributes, marginal)
 
     @cached_property
-    def _leaves(self) -> Leaves:
-        return leaves(self.base, self.attributes, self.domain)
-
-    @cached_property
-    def _rows_of_leaves(self) -> list[dict[int, int]]:
-        """Per column: leaf number -> its rows."""
+    def _leaves(self) -> list[list[tuple[tuple[int, ...], int]]]:
+        """Per column the path to every leaf, and the rows of that leaf."""
         found = []
-        for alias in self.attributes.aliases:
+        paths = leaves(self.base, self.attributes, self.domain).domain.paths
+        for alias, its in zip(self.attributes.aliases, paths, strict=True):
             column = Sql("s") if alias == "s" else Sql(f"{alias}_0")
             query = render("marginals/separator.sql", marginal=self.columns[0].leaf_cells, columns=[column])
-            found.append({int(row[column]): int(row["n_rows"]) for row in self.base.engine.fetch(query)})
+            rows = {int(row[column]): int(row["n_rows"]) for row in self.base.engine.fetch(query)}
+            found.append([(path, rows.get(path[-1], 0)) for path in its])
         return found
 
     def spread(self, a: int, resolution: int) -> float:
         """The cost, in nats per row, of spreading a column's nodes evenly over their leaves."""
         below: dict[int, int] = {}
         rows: dict[int, int] = {}
-        for path in self._leaves.domain.paths[a]:
+        for path, n in self._leaves[a]:
             below[path[resolution]] = below.get(path[resolution], 0) + 1
-            rows[path[resolution]] = rows.get(path[resolution], 0) + self._rows_of_leaves[a].get(path[-1], 0)
+            rows[path[resolution]] = rows.get(path[resolution], 0) + n
         return fsum(n * log(below[node]) for node, n in rows.items()) / self.base.rows
 
     @cached_property

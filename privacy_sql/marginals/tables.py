@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from privacy_sql.counted.base import Base
-from privacy_sql.counted.grouping import Asks, Clique, Found, Grouping, Known
+from privacy_sql.counted.grouping import Asks, Clique, Found, Grouping, Origin
 from privacy_sql.errors import Undecided, UsageError
 from privacy_sql.kernels.marginals.clique_join import JoinClique, exact_group, join_size
 from privacy_sql.kernels.marginals.consistent_tables import largest_support, smallest_count_by_program
@@ -48,7 +48,7 @@ from privacy_sql.verdict import Witness
 class MarginalTables:
     """Published marginals judged together; what `judging.judge` needs of a grouping."""
 
-    base: Known
+    base: Origin
     attributes: Attributes
     published: tuple[Resolutions, ...]
     relations_of: Mapping[Resolutions, Sql]  # per maximal marginal

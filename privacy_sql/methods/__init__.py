@@ -19,7 +19,7 @@ from privacy_sql.counted.base import Base, sizes
 from privacy_sql.counted.grouping import Candidate, Grouping
 from privacy_sql.criteria import Criterion
 from privacy_sql.errors import UsageError, did_you_mean, raise_all
-from privacy_sql.lattice.steering import Steering
+from privacy_sql.lattice.steering import FREE, Steering
 from privacy_sql.marginals.columns import Shown
 from privacy_sql.methods._views import generalised
 from privacy_sql.methods._views import shown as shown
@@ -60,6 +60,8 @@ class Method(ABC):
     spends: ClassVar[bool] = False  # each release spends budget for good
     searches: ClassVar[bool] = False  # there are choices among which `search` looks for safe ones
     chooses_levels: ClassVar[bool] = False  # these choices are a level for each column
+    leaves_out: ClassVar[bool] = False  # it may leave out groups that fail at its levels
+    publishes_rows: ClassVar[bool] = True  # and not the counts of marginals
 
     @abstractmethod
     def propose(self, base: Base, asked: Asked) -> Proposal:
@@ -91,6 +93,16 @@ class Method(ABC):
     def at_one_level(self) -> Self:
         """The same with one level for each column, whatever rows it would recode."""
         return self
+
+    @property
+    def minimise(self) -> str:
+        """The utility by which it chooses levels."""
+        return "loss"
+
+    @property
+    def steering(self) -> Steering:
+        """The bounds and weights of columns within which it chooses levels."""
+        return FREE
 
     def with_params(self, params: Mapping[str, Any]) -> Self:
         """The same with other values of some parameters, named as its fields are."""

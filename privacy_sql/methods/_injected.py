@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from privacy_sql import manifest
+from privacy_sql import files, manifest
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.fingerprints import fingerprint, is_csv
 from privacy_sql.counted.grouping import Grouping
@@ -28,7 +28,7 @@ def read(named: str) -> tuple[Path, Manifest]:
         hint = "Publish the table first, or give its levels."
         raise UsageError("no_such_file", f"{file.name} does not exist", where="inject", hint=hint)
     content = manifest.read(file)
-    if content["choice"].get("levels") is None:
+    if content.choice.get("levels") is None:
         raise UsageError(
             "no_levels", f"{place.name} is not a release of a table with one level per column", where="inject"
         )
@@ -37,19 +37,19 @@ def read(named: str) -> tuple[Path, Manifest]:
 
 def refuse_other_counts(base: Base, file: Path, content: Manifest) -> None:
     """Refuse a release whose written rows differ from its manifest or from today's table."""
-    output = content["output"]
-    written: Path | str = output.get("relation") or file.parent / str(output.get("file", ""))
-    if isinstance(written, Path) and not (
-        "file" in output and written.exists() and manifest.checksum(written) == output.get("sha256")
+    if content.one is None or not all(
+        (file.parent / part.file).exists() and manifest.checksum(file.parent / part.file) == part.sha256
+        for part in content.files
     ):
         told = f"what {file.name} describes has changed since it was written"
         raise NotSafe("output_changed", told, where="inject", hint=AGAIN)
+    (written,) = files.places(content, file.parent)
     beside = base.engine.session([written] if isinstance(written, Path) else ())
     if isinstance(written, str) and not beside.has_table(written):
         raise NotSafe("output_changed", f"{written} is missing", where="inject", hint=AGAIN)
     relation, csv = beside.source(written), is_csv(written)
-    levels: dict[str, int] = dict(content["choice"]["levels"])
-    shown = [column["name"] for column in content["columns"]]
+    levels: dict[str, int] = dict(content.choice["levels"])
+    shown = list(content.shown)
     if list(beside.columns(relation)) != shown:
         told = f"{file.name} describes other columns than the file has"
         raise NotSafe("output_changed", told, where="inject", hint=AGAIN)
@@ -58,14 +58,14 @@ def refuse_other_counts(base: Base, file: Path, content: Manifest) -> None:
     columns = [name for name in shown if name in base.aliases or name in base.table.sensitives]
     absent = [name for name in (*base.aliases, *base.table.sensitives) if name not in shown]
     marks = fingerprint(beside, relation, columns, empty_is_null=csv)
-    if marks["n_rows"] != content["rows_out"]:
+    if marks["n_rows"] != content.rows_out:
         told = f"{file.name} gives another number of rows than the file has"
         raise NotSafe("output_changed", told, where="inject", hint=AGAIN)
     if absent or marks != fingerprint(base.engine, meant, columns, empty_is_null=csv):
         why = f"it has no {', '.join(absent)}" if absent else "the source has changed, or rows were left out"
         raise UsageError(
             "other_counts",
-            f"{content['release']} as written does not have the counts of today's table: {why}",
+            f"{content.release} as written does not have the counts of today's table: {why}",
             where="inject",
             hint=AGAIN,
         )

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 
 from privacy_sql.counted.base import Base
-from privacy_sql.counted.fingerprints import Alike
+from privacy_sql.counted.fingerprints import DistinctRows
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.errors import UsageError
 from privacy_sql.query.template import Query, Sql, free_name, render
@@ -28,7 +28,7 @@ def shown(base: Base, levels: Mapping[str, int]) -> list[tuple[str, Sql, int | N
     return made
 
 
-def generalised(grouping: Grouping, levels: Mapping[str, int]) -> tuple[Query, Alike | None]:
+def generalised(grouping: Grouping, levels: Mapping[str, int]) -> tuple[Query, DistinctRows | None]:
     """The view of a full-domain generalisation."""
     base = grouping.base
     keys = [
@@ -51,31 +51,47 @@ def generalised(grouping: Grouping, levels: Mapping[str, int]) -> tuple[Query, A
 
 def from_counts(
     grouping: Grouping, places: Sql, columns: Sequence[tuple[str, Sql]]
-) -> tuple[Query, Alike] | None:
+) -> tuple[Query, DistinctRows] | None:
     """The rows of a table from its counted groups and values; None if a row shows more than these.
 
     `places` has the published labels of each group under the internal names of `columns`. Repeating counts as
     rows avoids reading the source again, and sorts groups instead of rows.
     """
     base = grouping.base
-    if base.table.values_per_person != "one" or not {alias for _, alias in columns} <= {"s", *base.columns}:
+    if not _says_all(grouping) or not {alias for _, alias in columns} <= {"s", *base.columns}:
         return None
     names = [name for name, _ in columns]
     n = free_name("n_rows", names)
     if base.engine.repeated(places, names, n) is None:
         return None
+    lines = grouping.histogram
+    if base.holders is not None and base.table.sensitives:
+        found = render(
+            "methods/lines_of_groups.sql", histogram=lines, groups=grouping.groups, holders=grouping.holders
+        )
+        lines = base.engine.create(found, view=True)
     query = render(
         "methods/alike.sql",
-        histogram=grouping.histogram,
+        histogram=lines,
         places=places,
         values=base.dictionaries.get("s"),
         shown=columns,
         counted=n,
     )
-    alike = Alike(base.engine.create(query), n)
+    alike = DistinctRows(base.engine.create(query), n)
     view = base.engine.repeated(alike.relation, names, n)
     assert view is not None
     return view, alike
+
+
+def _says_all(grouping: Grouping) -> bool:
+    """Whether the counts of groups and values say how many lines are published.
+
+    Rows of people with several values are published as they are counted, unless they are placed one by one,
+    or a column says how many people a row stands for.
+    """
+    table = grouping.base.table
+    return table.values_per_person == "one" or (grouping.placed is None and table.count is None)
 
 
 def refuse_unfit(base: Base, method: str) -> None:

@@ -17,7 +17,7 @@ from privacy_sql.criteria import one_of
 from privacy_sql.display.progress import report
 from privacy_sql.errors import UsageError, number_of
 from privacy_sql.lattice.result import SearchResult, nothing_safe, result
-from privacy_sql.lattice.search import LatticeSearch, lacking
+from privacy_sql.lattice.search import LatticeSearch, lacking, without_values
 from privacy_sql.lattice.steering import Steering
 from privacy_sql.methods import Asked, Method, Proposal, at_levels, refuse_suppression, seconds_of, share
 from privacy_sql.searches import Limits
@@ -46,6 +46,7 @@ class FullDomain(Method):
     name: ClassVar[str] = "full_domain"
     several_sensitive: ClassVar[bool] = True
     shows_labels: ClassVar[bool] = True
+    leaves_out: ClassVar[bool] = True
     searches: ClassVar[bool] = True
     chooses_levels: ClassVar[bool] = True
 
@@ -151,6 +152,9 @@ class FullDomain(Method):
 
     def _found(self, base: Base, asked: Asked, goal: Goal, *, only_best: bool = False) -> SearchResult:
         self.refuse_unfit(base.table, asked)
+        if without_values(registry.get("utilities", self.minimise)(), base):
+            needs = f"{self.minimise} needs somebody with a sensitive value"
+            raise UsageError("no_value", needs, where=base.table.name, hint="Minimise loss, for example.")
         notes = [note for criterion in asked.require if (note := criterion.beforehand(base))]
         for note in notes:
             log.warning(note)

@@ -26,6 +26,7 @@ class Generalise(Method):
     name: ClassVar[str] = "generalise"
     several_sensitive: ClassVar[bool] = True
     shows_labels: ClassVar[bool] = True
+    leaves_out: ClassVar[bool] = True
 
     levels: Mapping[str, int] = field(default_factory=dict)
     max_suppressed: str | int | float = 0

@@ -51,6 +51,7 @@ class Marginals(Method):
     name: ClassVar[str] = "marginals"
     searches: ClassVar[bool] = True
     several_sensitive: ClassVar[bool] = True
+    publishes_rows: ClassVar[bool] = False
 
     inject: Mapping[str, int] | str | None = None
     max_with_sensitive: int | None = None
@@ -157,7 +158,7 @@ class Marginals(Method):
             if isinstance(self.inject, str):
                 file, content = _injected.read(self.inject)
                 _injected.refuse_other_counts(base, file, content)
-                levels = dict(content["choice"]["levels"])
+                levels = dict(content.choice["levels"])
             else:
                 levels = dict(self.inject)
             for name in attributes.names:  # a table shows every column, by default at level 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -68,15 +67,13 @@ class Microaggregate(Method):
         refuse_known(self.name, table, asked)
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
-        return self._proposed(base, _told_apart)
+        return self._proposed(base, told_apart=True)
 
     def as_dealt(self, base: Base) -> Proposal:
         """Groups with the same centre kept separate, as the paper counts them; no reader can do this."""
-        return self._proposed(base, lambda allocation, centres: (allocation, centres))
+        return self._proposed(base, told_apart=False)
 
-    def _proposed(
-        self, base: Base, shown: Callable[[Allocation, Floats], tuple[Allocation, Floats]]
-    ) -> Proposal:
+    def _proposed(self, base: Base, *, told_apart: bool) -> Proposal:
         if base.table.values_per_person != "one":
             hint = "Publish by generalise or full_domain."
             raise UsageError(
@@ -94,7 +91,10 @@ class Microaggregate(Method):
         counted = _Combinations(base)
         allocation = self._allocate(counted)
         deadlines.finished()
-        allocation, centres = shown(allocation, _centres(counted, allocation))
+        centres = _centres(counted, allocation)
+        if told_apart:  # a reader cannot tell rows of groups with the same centre apart: these are joined
+            centres, joined = np.unique(centres, axis=0, return_inverse=True)
+            allocation = allocation._replace(group=joined.ravel()[allocation.group])
         generator = np.random.default_rng(secrets.randbits(256) if self.seed is None else self.seed)
         # rows of one combination are assigned to its groups at random, so that no order distinguishes them
         line = np.repeat(np.arange(len(counted.lines)), counted.line_rows)
@@ -217,12 +217,6 @@ def _centres(counted: _Combinations, allocation: Allocation) -> Floats:
             half = starts + (reached[ends] - starts + 1) // 2
             centres[:, j] = counted.codes[point[np.asarray(along[np.searchsorted(reached, half)])], j]
     return centres
-
-
-def _told_apart(allocation: Allocation, centres: Floats) -> tuple[Allocation, Floats]:
-    """Join groups with the same centre, because a reader cannot tell their rows apart."""
-    shown, group = np.unique(centres, axis=0, return_inverse=True)
-    return allocation._replace(group=group.ravel()[allocation.group]), shown
 
 
 def _grouping(counted: _Combinations, shares: _Shares) -> Grouping:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from privacy_sql.boxes.partitioning import Boxes, Partitioning, Plan
+from privacy_sql.boxes.partitioning import Boxes, CutPlan, Partitioning
 from privacy_sql.counted.base import Base
-from privacy_sql.counted.fingerprints import Alike
+from privacy_sql.counted.fingerprints import DistinctRows
 from privacy_sql.errors import NotSafe, UsageError, did_you_mean
 from privacy_sql.methods import (
     Asked,
@@ -98,7 +98,7 @@ class Multidimensional(Method):
             hint = did_you_mean(self.by_class, base.source_columns)
             raise UsageError("unknown_column", f'there is no column "{self.by_class}" (class)', hint=hint)
         exact = self.output == "bucketized"
-        plan = Plan(self.split, self.by_class, not self.strict, () if exact else base.table.also_known)
+        plan = CutPlan(self.split, self.by_class, not self.strict, () if exact else base.table.also_known)
         partitioning = Partitioning(base, asked.require, plan)
         self._refuse_unsafe_whole(partitioning, asked)
         marked = exact or not self.strict
@@ -150,7 +150,7 @@ class Multidimensional(Method):
                 hint="Relax that requirement; cutting cannot help.",
             )
 
-    def _view(self, boxes: Boxes) -> tuple[Query, Alike | None]:
+    def _view(self, boxes: Boxes) -> tuple[Query, DistinctRows | None]:
         base = boxes.places.base
         shown: list[tuple[str, Sql, bool]] = []
         for name in base.source_columns:

@@ -174,7 +174,7 @@ class NoisyCounts(Method):
             promise=lambda: self._promise(noise, charge),
         )
 
-    def _grids(self, base: Base) -> list[list[Column]]:
+    def _grids(self, base: Base) -> list[list[GridColumn]]:
         """The columns of each marginal with their public domains."""
         known = {**base.aliases, **dict.fromkeys(base.table.sensitives, "s")}
         asked = [list(marginal) for marginal in self.marginals] or [list(known)]
@@ -198,7 +198,7 @@ class NoisyCounts(Method):
             raise DataError("outside_domain", told, hint=hint)
         return grids
 
-    def _column(self, base: Base, name: str, alias: str) -> Column:
+    def _column(self, base: Base, name: str, alias: str) -> GridColumn:
         level, engine = self.levels.get(name, 0), base.engine
         declared = _domain(self.domains.get(name, (base.table.domains or {}).get(name)), base, name)
         labels, kind = declared, base.declared.get(name, base.table.sensitive_hierarchy)
@@ -223,9 +223,9 @@ class NoisyCounts(Method):
             raise_all(unmapped(engine, relation, kind, base.table.name, name))
         shown = engine.create(render("methods/noisy_labels.sql", relation=relation, level=level))
         places = engine.create(render("methods/noisy_codes.sql", labels=shown, domain=domain))
-        return Column(name, alias, domain, places, len(labels))
+        return GridColumn(name, alias, domain, places, len(labels))
 
-    def _fitted(self, base: Base, grids: list[list[Column]], drawn: list[Any], noise: Noise) -> list[Any]:
+    def _fitted(self, base: Base, grids: list[list[GridColumn]], drawn: list[Any], noise: Noise) -> list[Any]:
         """Consistent and non-negative, from the noisy numbers and public knowledge alone."""
         declared = base.rows if self.total == PUBLIC else self.total
         total = None if declared is None else float(declared)
@@ -270,7 +270,7 @@ class NoisyCounts(Method):
 
 
 @dataclass(frozen=True)
-class Column:
+class GridColumn:
     """One column of a grid: its public domain, and the index of each value in it."""
 
     name: str
@@ -280,11 +280,11 @@ class Column:
     size: int
 
 
-def _size(grid: Sequence[Column]) -> int:
+def _size(grid: Sequence[GridColumn]) -> int:
     return math.prod(column.size for column in grid)
 
 
-def _true_counts(base: Base, grid: Sequence[Column]) -> npt.NDArray[np.int64]:
+def _true_counts(base: Base, grid: Sequence[GridColumn]) -> npt.NDArray[np.int64]:
     columns = [(Sql(column.alias), column.places, column.domain, column.size) for column in grid]
     query = render("methods/noisy_grid.sql", base=base.relation, columns=columns)
     return base.engine.arrays(query)["n_rows"].astype(np.int64)
@@ -321,7 +321,7 @@ def _domain(declared: object, base: Base, name: str) -> list[str | None]:
     return texts
 
 
-def _outside(base: Base, columns: Sequence[Column]) -> int:
+def _outside(base: Base, columns: Sequence[GridColumn]) -> int:
     """How many rows have a value outside the public domain of one of these columns."""
     places = [(Sql(column.alias), column.places) for column in columns]
     asked = render("methods/noisy_outside.sql", base=base.relation, columns=places)
@@ -329,7 +329,7 @@ def _outside(base: Base, columns: Sequence[Column]) -> int:
 
 
 def _view(
-    base: Base, grids: Sequence[Sequence[Column]], drawn: list[Any] | None, fitted: list[Any] | None
+    base: Base, grids: Sequence[Sequence[GridColumn]], drawn: list[Any] | None, fitted: list[Any] | None
 ) -> Query:
     names = list(dict.fromkeys(column.name for grid in grids for column in grid))
     marginals = []

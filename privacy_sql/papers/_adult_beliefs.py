@@ -62,7 +62,7 @@ def _by_order(kind: Hierarchy) -> dict[str, dict[str, Fraction]]:
 
 
 @dataclass(frozen=True)
-class Study:
+class AdultStudy:
     """One row per person: their kind, their sensitive value, and their position in ordered codes."""
 
     table: studied_table.Studied
@@ -73,7 +73,7 @@ class Study:
     priors: dict[Any, Array] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, engine: Engine, data: Path, *, evenly: bool = False) -> Study:
+    def of(cls, engine: Engine, data: Path, *, evenly: bool = False) -> AdultStudy:
         base = count(engine, adult(data, evenly=evenly))
         table = studied_table.studied(base)
         place = {tuple(codes): c for c, codes in enumerate(table.kinds.tolist())}

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privacy_sql.kernels.beliefs.posterior import count_states
-from privacy_sql.papers._adult_beliefs import Study
+from privacy_sql.papers._adult_beliefs import AdultStudy
 from privacy_sql.papers._partition import halves
 from privacy_sql.verdict import TOLERANCE
 
@@ -30,7 +30,9 @@ NEAREST = 200  # neighbouring groups tried for a piece
 TRIED = 12  # of these, groups judged exactly together with the piece
 
 
-def certain(study: Study, groups: Sequence[Array], t: float, bandwidth: Bandwidth) -> tuple[Groups, Groups]:
+def certain(
+    study: AdultStudy, groups: Sequence[Array], t: float, bandwidth: Bandwidth
+) -> tuple[Groups, Groups]:
     """The groups whose exact risk is at most t beyond doubt, and the others."""
     if not groups:
         return [], []
@@ -43,7 +45,7 @@ def certain(study: Study, groups: Sequence[Array], t: float, bandwidth: Bandwidt
 
 
 def mended(
-    study: Study, groups: Sequence[Array], t: float, bandwidth: Bandwidth, k: int
+    study: AdultStudy, groups: Sequence[Array], t: float, bandwidth: Bandwidth, k: int
 ) -> tuple[Groups, Groups]:
     """Groups that are certainly safe, and the pieces without a suitable neighbour."""
     kept, refused = certain(study, groups, t, bandwidth)
@@ -67,7 +69,7 @@ def mended(
     return kept, alone
 
 
-def _partner(study: Study, piece: Array, kept: Groups, t: float, bandwidth: Bandwidth) -> int | None:
+def _partner(study: AdultStudy, piece: Array, kept: Groups, t: float, bandwidth: Bandwidth) -> int | None:
     """The index of a near group that is safe together with a piece, preferring a small estimated move."""
     widths = np.maximum(np.ptp(study.points, axis=0), 1)
     centres = np.array([study.points[rows].mean(axis=0) for rows in kept])

@@ -72,7 +72,7 @@ SOURCES = {
 }
 
 
-class People:
+class PaperPeople:
     """A table of the paper, one row per person; "not applicable" is a value, as in the paper."""
 
     def __init__(self, engine: Engine, data: Path, name: str) -> None:
@@ -106,7 +106,7 @@ class People:
 class Pair:
     """Two overlapping samples of a table that can be published and attacked repeatedly."""
 
-    def __init__(self, people: People, seed: int) -> None:
+    def __init__(self, people: PaperPeople, seed: int) -> None:
         self.people, self.seed = people, seed
         self.first, self.second, self.shared = people.halves(np.random.default_rng(seed))
         self._boxed: dict[tuple[Any, ...], Release] = {}

@@ -22,7 +22,7 @@ from privacy_sql.engines import Engine
 from privacy_sql.kernels.composition.noise import laplace
 from privacy_sql.kernels.composition.privacy_loss import noise_posterior
 from privacy_sql.papers import Figure, chosen
-from privacy_sql.papers._overlap import LEVELS, SOURCES, Array, Pair, People
+from privacy_sql.papers._overlap import LEVELS, SOURCES, Array, Pair, PaperPeople
 
 PARTS = ("fig1", "fig2", "fig3", "fig4", "noise")
 SEEDS = 10
@@ -51,7 +51,7 @@ Key = tuple[str, str, int]
 def run(engine: Engine, data: Path, parts: Sequence[str] = (), seeds: int = SEEDS) -> Iterator[Figure]:
     """The requested figures; each number is the mean over the seeds, with its spread."""
     wanted = chosen(parts, PARTS)
-    loaded = {name: People(engine, data, name) for name in SOURCES}
+    loaded = {name: PaperPeople(engine, data, name) for name in SOURCES}
     if set(wanted) & {"fig1", "fig2", "fig3"}:
         summaries = _summaries(loaded, seeds, "fig1" in wanted)
         makers = {"fig1": _fig_1, "fig2": _fig_2, "fig3": _fig_3}
@@ -64,7 +64,7 @@ def run(engine: Engine, data: Path, parts: Sequence[str] = (), seeds: int = SEED
         yield _noise(loaded["adult"], seeds)
 
 
-def _summaries(loaded: dict[str, People], seeds: int, all_scenarios: bool) -> dict[Key, list[Any]]:
+def _summaries(loaded: dict[str, PaperPeople], seeds: int, all_scenarios: bool) -> dict[Key, list[Any]]:
     """Data, scenario and k -> the summaries of all seeds."""
     found: dict[Key, list[Any]] = {}
     for name, people in loaded.items():
@@ -168,7 +168,7 @@ def _fig_3(summaries: dict[Key, list[Any]]) -> Iterator[Figure]:
     )
 
 
-def _fig_4(people: People, seeds: int) -> Figure:
+def _fig_4(people: PaperPeople, seeds: int) -> Figure:
     rows = []
     pairs = [Pair(people, seed) for seed in range(seeds)]
     asked: list[tuple[str, list[Criterion]]] = [("k=10", [])]
@@ -190,7 +190,7 @@ def _fig_4(people: People, seeds: int) -> Figure:
     )
 
 
-def _noise(people: People, seeds: int) -> Figure:
+def _noise(people: PaperPeople, seeds: int) -> Figure:
     """The same people and the same adversary, who in the noisy case also knows everybody else's value."""
     rows = []
     pairs = [Pair(people, seed) for seed in range(seeds)]

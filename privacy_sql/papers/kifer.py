@@ -69,13 +69,13 @@ def eight_columns(data: Path) -> Table:
 
 
 @dataclass
-class Study:
+class CollectionStudy:
     """The collections of one table; answers are kept."""
 
     search: MarginalSearch
 
     @classmethod
-    def of(cls, engine: Engine, table: Table) -> Study:
+    def of(cls, engine: Engine, table: Table) -> CollectionStudy:
         return cls(MarginalSearch(count(engine, table), REQUIRE))
 
     @cached_property
@@ -112,11 +112,11 @@ def run(engine: Engine, data: Path, parts: Sequence[str] = ()) -> Iterator[Figur
     """The requested figures."""
     wanted = chosen(parts, PARTS)
     if set(wanted) - {"more_levels"}:
-        study = Study.of(engine, adult(data))
+        study = CollectionStudy.of(engine, adult(data))
         makers = {"fig7": _fig_7, "fig8": _fig_8, "fig9": _fig_9}
         yield from (makers[part](study) for part in wanted if part in makers)
     if "more_levels" in wanted:
-        study = Study.of(engine, adult(data, MORE_AGE, MORE_MARITAL))
+        study = CollectionStudy.of(engine, adult(data, MORE_AGE, MORE_MARITAL))
         bars = [("opt", study.optimum.kl, study.search.space.marginals(study.optimum))]
         title = "The best collection with more levels of age and marital status"
         yield _bars(study, "more_levels", title, bars)
@@ -124,7 +124,7 @@ def run(engine: Engine, data: Path, parts: Sequence[str] = ()) -> Iterator[Figur
         yield _eight(count(engine, eight_columns(data)))
 
 
-def _fig_7(study: Study) -> Figure:
+def _fig_7(study: CollectionStudy) -> Figure:
     search = study.search
     sensitive = search.attributes.resolutions({search.attributes.names[-1]: 0})
     bars = [("0", search.kl([sensitive]), [sensitive])]
@@ -133,7 +133,7 @@ def _fig_7(study: Study) -> Figure:
     return _bars(study, "fig7", "Fig. 7: divergence of anonymized tables", bars)
 
 
-def _fig_8(study: Study) -> Figure:
+def _fig_8(study: CollectionStudy) -> Figure:
     marginals = study.search.space.marginals
     best = {f"{letter}+": study.holding(table) for letter, table in study.tables.items()}
     bars = [(name, found.kl, marginals(found)) for name, found in best.items()]
@@ -141,7 +141,7 @@ def _fig_8(study: Study) -> Figure:
     return _bars(study, "fig8", "Fig. 8: divergence of the best collections that hold a table", bars)
 
 
-def _fig_9(study: Study) -> Figure:
+def _fig_9(study: CollectionStudy) -> Figure:
     letter, table = list(study.tables.items())[-1]
     rows = [(0, letter, study.search.kl([table]), study.shown([table]))]
     for place, (column, kl) in enumerate(study.search.incremental(table), start=1):
@@ -163,7 +163,7 @@ def _eight(base: Base) -> Figure:
     """The best collections found over eight columns, where there are too many to list."""
     rows = []
     for k, c, ell in EIGHT:
-        study = Study(MarginalSearch(base, (KLink(k), MaxentLDiversity(l=ell, c=c))))
+        study = CollectionStudy(MarginalSearch(base, (KLink(k), MaxentLDiversity(l=ell, c=c))))
         search = study.search
         found = search.best(10, 0, np.random.default_rng(0), Limits()).best
         assert found is not None
@@ -173,7 +173,7 @@ def _eight(base: Base) -> Figure:
 
 
 def _bars(
-    study: Study, name: str, title: str, bars: Sequence[tuple[str, float, list[Resolutions]]]
+    study: CollectionStudy, name: str, title: str, bars: Sequence[tuple[str, float, list[Resolutions]]]
 ) -> Figure:
     nothing = study.search.space.collection([]).kl
     rows = tuple((bar, kl, study.shown(marginals)) for bar, kl, marginals in bars)

@@ -16,7 +16,7 @@ import numpy as np
 from privacy_sql.engines import Engine
 from privacy_sql.kernels.beliefs.posterior import exact_posterior, omega_estimate
 from privacy_sql.papers import Figure, chosen
-from privacy_sql.papers._adult_beliefs import Array, Study
+from privacy_sql.papers._adult_beliefs import AdultStudy, Array
 from privacy_sql.papers._mending import mended
 from privacy_sql.papers._partition import partition
 
@@ -42,13 +42,13 @@ SEARCH_CAP = 20_000  # count vectors tried while cutting; with more, the larger 
 
 EVENLY = "Every tree's steps replaced by how many leaves lie between two values; para1 of Table V."
 
-Model = Callable[[Study, Parameters], list[Array]]
+Model = Callable[[AdultStudy, Parameters], list[Array]]
 
 
 def run(engine: Engine, data: Path, parts: Sequence[str] = ()) -> Iterator[Figure]:
     """The requested figures."""
-    study = Study.of(engine, data)
-    makers: dict[str, Callable[[Study], Figure]] = {
+    study = AdultStudy.of(engine, data)
+    makers: dict[str, Callable[[AdultStudy], Figure]] = {
         "fig1a": _fig_1a,
         "fig1b": _fig_1b,
         "fig2": _fig_2,
@@ -60,21 +60,21 @@ def run(engine: Engine, data: Path, parts: Sequence[str] = ()) -> Iterator[Figur
         "fig6a": _fig_6a,
         "fig6b": _fig_6b,
         "certified": _certified,
-        "fig1a_even": lambda _: _fig_1a_even(Study.of(engine, data, evenly=True)),
+        "fig1a_even": lambda _: _fig_1a_even(AdultStudy.of(engine, data, evenly=True)),
         "fig3a_even": lambda _: _fig_3a(
-            Study.of(engine, data, evenly=True), "fig3a_even", " with distances that grow evenly", EVENLY
+            AdultStudy.of(engine, data, evenly=True), "fig3a_even", " with distances that grow evenly", EVENLY
         ),
         "fig6a_counts": _fig_6a_counts,
     }
     yield from (makers[part](study) for part in chosen(parts, PARTS))
 
 
-def distinct_l(study: Study, parameters: Parameters) -> list[Array]:
+def distinct_l(study: AdultStudy, parameters: Parameters) -> list[Array]:
     k, ell, _, _ = parameters
     return partition(study.points, lambda groups: (study.counts(groups) > 0).sum(axis=1) >= ell, k)
 
 
-def probabilistic_l(study: Study, parameters: Parameters) -> list[Array]:
+def probabilistic_l(study: AdultStudy, parameters: Parameters) -> list[Array]:
     k, ell, _, _ = parameters
 
     def safe(groups: Sequence[Array]) -> Array:
@@ -84,17 +84,17 @@ def probabilistic_l(study: Study, parameters: Parameters) -> list[Array]:
     return partition(study.points, safe, k)
 
 
-def t_closeness(study: Study, parameters: Parameters) -> list[Array]:
+def t_closeness(study: AdultStudy, parameters: Parameters) -> list[Array]:
     k, _, t, _ = parameters
     return partition(study.points, lambda groups: study.distance_to_table(groups) <= t, k)
 
 
-def bt_omega(study: Study, parameters: Parameters) -> list[Array]:
+def bt_omega(study: AdultStudy, parameters: Parameters) -> list[Array]:
     k, _, t, b = parameters
     return partition(study.points, lambda groups: study.risks(groups, b, "omega") <= t, k)
 
 
-def bt_exact(study: Study, parameters: Parameters) -> list[Array]:
+def bt_exact(study: AdultStudy, parameters: Parameters) -> list[Array]:
     """Cut by exact posteriors where a group has few count vectors, else by the larger estimate."""
     k, _, t, b = parameters
 
@@ -117,13 +117,13 @@ MODELS: dict[str, Model] = {
 }
 
 
-def _vulnerable(study: Study, groups: list[Array], b: float, t: float) -> tuple[int, int, int]:
+def _vulnerable(study: AdultStudy, groups: list[Array], b: float, t: float) -> tuple[int, int, int]:
     """People over t by Ω, by the exact posterior, and people in groups that the latter leaves undecided."""
     by_omega, _ = study.people_over(groups, b, t, "omega")
     return (by_omega, *study.people_over(groups, b, t, "exact"))
 
 
-def _fig_1a(study: Study) -> Figure:
+def _fig_1a(study: AdultStudy) -> Figure:
     parameters = PARAMETERS["para1"]
     rows = []
     for name, model in MODELS.items():
@@ -141,7 +141,7 @@ def _fig_1a(study: Study) -> Figure:
     )
 
 
-def _fig_1a_even(study: Study) -> Figure:
+def _fig_1a_even(study: AdultStudy) -> Figure:
     """Whether the steps of the trees are why vaguer adversaries make more people vulnerable."""
     parameters = PARAMETERS["para1"]
     rows = []
@@ -161,7 +161,7 @@ def _fig_1a_even(study: Study) -> Figure:
     )
 
 
-def _fig_1b(study: Study) -> Figure:
+def _fig_1b(study: AdultStudy) -> Figure:
     rows = [
         (number, name, *_vulnerable(study, model(study, parameters), parameters[3], parameters[2]))
         for name, model in MODELS.items()
@@ -179,7 +179,7 @@ def _fig_1b(study: Study) -> Figure:
     )
 
 
-def _fig_2(study: Study) -> Figure:
+def _fig_2(study: AdultStudy) -> Figure:
     """The average distance error of Ω over random groups."""
     random = np.random.default_rng(2009)
     rows = []
@@ -210,11 +210,11 @@ def _fig_2(study: Study) -> Figure:
     )
 
 
-def _worst(study: Study, groups: list[Array], b: Bandwidth) -> float:
+def _worst(study: AdultStudy, groups: list[Array], b: Bandwidth) -> float:
     return float(np.nanmax(study.risks(groups, b, "omega")))
 
 
-def _fig_3a(study: Study, name: str = "fig3a", how: str = "", note: str = "") -> Figure:
+def _fig_3a(study: AdultStudy, name: str = "fig3a", how: str = "", note: str = "") -> Figure:
     k, ell, t, _ = PARAMETERS["para1"]
     rows = []
     for b in (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5):
@@ -232,7 +232,7 @@ def _fig_3a(study: Study, name: str = "fig3a", how: str = "", note: str = "") ->
     )
 
 
-def _fig_3b(study: Study) -> Figure:
+def _fig_3b(study: AdultStudy) -> Figure:
     k, _, t, _ = PARAMETERS["para1"]
     rows = []
     for first in ADVERSARIES:
@@ -258,7 +258,7 @@ def _timed(call: Callable[..., Any], *arguments: object) -> float:
     return time.perf_counter() - started
 
 
-def _fig_4a(study: Study) -> Figure:
+def _fig_4a(study: AdultStudy) -> Figure:
     rows = []
     for name, model in MODELS.items():
         for number, parameters in enumerate(PARAMETERS.values(), start=1):
@@ -275,7 +275,7 @@ def _fig_4a(study: Study) -> Figure:
     )
 
 
-def _fig_4b(study: Study) -> Figure:
+def _fig_4b(study: AdultStudy) -> Figure:
     rows = [
         (share, b, _timed(study.fresh_prior, b, share))
         for b in ADVERSARIES
@@ -292,7 +292,7 @@ def _fig_4b(study: Study) -> Figure:
     )
 
 
-def _fig_5(study: Study) -> Figure:
+def _fig_5(study: AdultStudy) -> Figure:
     rows = [
         (number, name, len(groups), study.discernibility(groups), study.certainty_penalty(groups))
         for name, model in MODELS.items()
@@ -310,7 +310,7 @@ def _fig_5(study: Study) -> Figure:
     )
 
 
-def _query_error(study: Study, dimensions: int, selectivity: float) -> list[tuple[str, float]]:
+def _query_error(study: AdultStudy, dimensions: int, selectivity: float) -> list[tuple[str, float]]:
     random = np.random.default_rng(2009)
     queries = [study.query(random, dimensions, selectivity) for _ in range(QUERIES)]
     return [
@@ -319,7 +319,7 @@ def _query_error(study: Study, dimensions: int, selectivity: float) -> list[tupl
     ]
 
 
-def _fig_6a(study: Study) -> Figure:
+def _fig_6a(study: AdultStudy) -> Figure:
     rows = [(d, name, error) for d in (2, 3, 4, 5, 6) for name, error in _query_error(study, d, 0.07)]
     return Figure(
         "fig6a",
@@ -333,7 +333,7 @@ def _fig_6a(study: Study) -> Figure:
     )
 
 
-def _fig_6a_counts(study: Study) -> Figure:
+def _fig_6a_counts(study: AdultStudy) -> Figure:
     """How many people the queries of Fig. 6(a) count, and the error of queries that count the same number."""
     people = np.zeros((len(study.table.kinds), len(study.table.values)))
     np.add.at(people, (study.kind, study.value), 1)
@@ -362,7 +362,7 @@ def _fig_6a_counts(study: Study) -> Figure:
     )
 
 
-def _fig_6b(study: Study) -> Figure:
+def _fig_6b(study: AdultStudy) -> Figure:
     rows = [
         (s, name, error) for s in (0.03, 0.05, 0.07, 0.1, 0.12) for name, error in _query_error(study, 4, s)
     ]
@@ -378,14 +378,14 @@ def _fig_6b(study: Study) -> Figure:
     )
 
 
-def certify(study: Study, parameters: Parameters) -> tuple[list[Array], int]:
+def certify(study: AdultStudy, parameters: Parameters) -> tuple[list[Array], int]:
     """Groups whose exact risk is at most t, and the number of people without such a group."""
     k, _, t, b = parameters
     kept, alone = mended(study, bt_exact(study, parameters), t, b, k)
     return kept, sum(map(len, alone))
 
 
-def _certified(study: Study) -> Figure:
+def _certified(study: AdultStudy) -> Figure:
     parameters = PARAMETERS["para3"]
     kept, left_out = certify(study, parameters)
     over, undecided = study.people_over(kept, parameters[3], parameters[2], "exact")

@@ -44,7 +44,7 @@ def adult(data: Path) -> Table:
 
 
 @dataclass(frozen=True)
-class Measured:
+class TableCurves:
     """One table of the lattice: its groups, the lowest entropy of any, and both curves."""
 
     choice: Choice
@@ -74,12 +74,12 @@ def lattice(base: Base) -> Lattice:
     return Lattice.of_heights([kind.height for kind in base.table.hierarchies.values()])
 
 
-def measure(base: Base, choice: Choice) -> Measured:
+def measure(base: Base, choice: Choice) -> TableCurves:
     """Count the groups of one choice and compute their entropy and disclosure."""
     grouping = Grouping.by(base, base.keys(dict(zip(base.table.quasi, choice, strict=True))))
     counts = group_counts(grouping)
     shapes, groups, _ = GroupShapes.from_columns(counts["g"], counts["n_rows"], FACTS + 1)
-    return Measured(
+    return TableCurves(
         choice,
         len(groups),
         lowest_entropy(counts),
@@ -87,7 +87,7 @@ def measure(base: Base, choice: Choice) -> Measured:
     )
 
 
-def _fig_5(measured: Measured) -> Figure:
+def _fig_5(measured: TableCurves) -> Figure:
     rows = tuple(
         (k, name, float(v), str(v)) for name, curve in measured.curves.items() for k, v in enumerate(curve)
     )
@@ -103,9 +103,9 @@ def _fig_5(measured: Measured) -> Figure:
     )
 
 
-def _fig_6(tables: Sequence[Measured], language: str) -> Figure:
+def _fig_6(tables: Sequence[TableCurves], language: str) -> Figure:
     """For each entropy and k the least disclosure among the tables with that entropy."""
-    by_entropy: dict[float, list[Measured]] = {}
+    by_entropy: dict[float, list[TableCurves]] = {}
     for table in tables:
         by_entropy.setdefault(round(table.entropy, 9), []).append(table)
     rows = tuple(
@@ -125,7 +125,7 @@ def _fig_6(tables: Sequence[Measured], language: str) -> Figure:
     )
 
 
-def _minimal(space: Lattice, tables: Sequence[Measured]) -> Figure:
+def _minimal(space: Lattice, tables: Sequence[TableCurves]) -> Figure:
     """All minimal (c,k)-safe choices for a grid of c and k."""
     known = {table.choice: table for table in tables}
     rows = [

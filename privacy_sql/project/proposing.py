@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
-from privacy_sql.counted.profiling import FEW, Column, Profile, profile
+from privacy_sql.counted.profiling import FEW, Profile, ProfiledColumn, profile
 from privacy_sql.engines import Engine
 from privacy_sql.engines._sources import is_file, no_file
 from privacy_sql.errors import DataError, EngineError, UsageError, nearest_column, number_of, raise_all
 from privacy_sql.project.starting_hierarchy import Spec, starting
 from privacy_sql.query.template import Sql, render
 from privacy_sql.studies.identifying import FEW_PEOPLE, KNOWN, MOST_CHOSEN, most_telling
+from privacy_sql.table import Table
 
 PROJECT = "privacy.yml"
 # names of columns that nobody should learn about a person, those first that hurt most
@@ -96,6 +97,13 @@ class Proposed:
     role: str  # identifier, quasi, sensitive, drop
     reason: str
     hierarchy: Spec = None
+
+
+def declared(table: Table, columns: Sequence[str]) -> list[Proposed]:
+    """The columns of a release with their roles in privacy.yml."""
+    words = {"quasi-identifier": "quasi", "dropped": "drop"}
+    told = {column: words.get(role, role) for column, role in table.roles.items()}
+    return [Proposed(c, told.get(c, "drop"), "privacy.yml" if c in told else "no role") for c in columns]
 
 
 def roles(found: Profile, sensitive: Sequence[str] = ()) -> list[Proposed]:
@@ -282,7 +290,7 @@ def _giving_away(
     return why
 
 
-def _role(column: Column) -> Proposed:
+def _role(column: ProfiledColumn) -> Proposed:
     name, n_values = column.name, column.n_values
     many = n_values > max(FEW, column.n_rows / 10)
     sensitive = any(words.search(name) for words in SENSITIVE)
@@ -326,7 +334,7 @@ def _role(column: Column) -> Proposed:
     return Proposed(name, "quasi", f"{known}; {why}", hierarchy)
 
 
-def _perhaps_person(part: Proposed, column: Column) -> Proposed:
+def _perhaps_person(part: Proposed, column: ProfiledColumn) -> Proposed:
     """A dropped column that may say whose row it is: without it, a person's rows count as several people."""
     repeats = column.n_values < column.n_rows and not column.n_nulls
     if part.reason not in NUMBERS or column.dates or column.fractions or not repeats:
@@ -338,7 +346,7 @@ def _perhaps_person(part: Proposed, column: Column) -> Proposed:
 
 
 def _one_sensitive(
-    made: list[Proposed], columns: Mapping[str, Column], given: Sequence[str]
+    made: list[Proposed], columns: Mapping[str, ProfiledColumn], given: Sequence[str]
 ) -> list[Proposed]:
     """One column is proposed as sensitive: by its name, the one that hurts most of those no stranger knows.
 

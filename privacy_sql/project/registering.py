@@ -31,10 +31,10 @@ def register(
     known_as, file = Register(directory / FILE_NAME), described_by(file)
     if file.name.endswith(manifest.SUFFIX) and file.is_file():
         content = manifest.read(file)
-        columns = [column for column, role in content["roles"].items() if role == "quasi-identifier"]
+        columns = [column for column, role in content.roles.items() if role == "quasi-identifier"]
         known = _hierarchies(content, directory, hierarchies)
         # what was kept at publication says more than what is known today
-        kept_already = name == content["release"] and not hierarchies and known_as.reads(content)
+        kept_already = name == content.release and not hierarchies and known_as.reads(content)
         if not dry_run and not kept_already:
             waiting = writer_of_waiting(directory / "target" / "private", content)
             known_as.keep(name, file, private=waiting or writer_of_known(content, known))
@@ -47,13 +47,13 @@ def register(
 
 def _hierarchies(content: Manifest, directory: Path, given: Sequence[str]) -> dict[str, Any]:
     """The hierarchies of a manifest: from files, or from the project if it still has the same ones."""
-    told = content.get("hierarchies", {})
-    found = {name: rebuilt(each["levels"], each["checksum"]) for name, each in told.items()}
+    told = content.hierarchies
+    found = {name: rebuilt(each.levels, each.checksum) for name, each in told.items()}
     if (directory / reading.FILE).is_file():
         for plan in reading.read(directory).plans.values():
             for name, kind in plan.table.hierarchies.items():
                 for each in (kind, kind.for_fractions()):
-                    if name in told and each.checksum() == told[name]["checksum"]:
+                    if name in told and each.checksum() == told[name].checksum:
                         found[name] = each
     for named in given:
         column, equals, path = named.partition("=")
@@ -61,7 +61,7 @@ def _hierarchies(content: Manifest, directory: Path, given: Sequence[str]) -> di
             hint = did_you_mean(column, told) or "Write for example --hierarchy job=jobs.csv."
             raise UsageError("bad_hierarchy", f'the release has no hierarchy of "{column}"', hint=hint)
         kind = Tree.from_file(Path(path), column)
-        if kind.checksum() != told[column]["checksum"]:
+        if kind.checksum() != told[column].checksum:
             raise DataError(
                 "hierarchy_changed",
                 f"{Path(path).name} is not the hierarchy that {column} was published with",

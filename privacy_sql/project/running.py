@@ -189,7 +189,7 @@ def _run(
     found = recording.recorded_by_run(release, output)
     now = manifest.read(place)
     since = changes.between(before, now)
-    _remember(project, result, found | {"checksum": now["checksum"], "since": since})
+    _remember(project, result, found | {"checksum": now.checksum, "since": since})
 
 
 def _chosen(project: Project, plan: Plan, engine: Engine, before: Sequence[Result], dry_run: bool) -> Release:

@@ -11,7 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor
 
-from privacy_sql.counted.profiling import OWN, Column, Profile
+from privacy_sql.counted.profiling import OWN, Profile, ProfiledColumn
 from privacy_sql.errors import number_of
 from privacy_sql.query.template import Sql, render
 
@@ -26,7 +26,7 @@ MOST_PREFIXES = 6
 ROUND = tuple(Decimal(digit).scaleb(power) for power in range(-4, 9) for digit in (1, 5))
 
 
-def starting(column: Column, found: Profile | None = None) -> tuple[str, Spec]:
+def starting(column: ProfiledColumn, found: Profile | None = None) -> tuple[str, Spec]:
     """Why a column is generalised the way it is, and how; `found` is asked where its people are."""
     if column.n_dates == column.n_values:
         first, last = (0.0, 100.0) if found is None else _ends(found, column, Fraction(0))
@@ -69,7 +69,7 @@ def widths(extent: float, *, whole: bool) -> list[Decimal]:
     return made
 
 
-def _ends(found: Profile, column: Column, beyond: Fraction) -> tuple[float, float]:
+def _ends(found: Profile, column: ProfiledColumn, beyond: Fraction) -> tuple[float, float]:
     """Between which numbers, or years of dates, all lie but a share of people at either end."""
     few = floor(column.n_rows * beyond)
     asked = render(
@@ -84,7 +84,7 @@ def _ends(found: Profile, column: Column, beyond: Fraction) -> tuple[float, floa
     return float(ends["low"] or 0), float(ends["high"] or 0)
 
 
-def _bands(column: Column, found: Profile | None) -> Spec:
+def _bands(column: ProfiledColumn, found: Profile | None) -> Spec:
     """Bands of numbers, with the smallest and largest hidden; of few numbers only the largest."""
     few, whole = column.n_values <= FEW_NUMBERS, not column.fractions
     assert column.low is not None and column.high is not None

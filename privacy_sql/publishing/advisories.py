@@ -5,11 +5,10 @@ These are only faults that published rows cannot show; everything else is judged
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-Content = Mapping[str, Any]
+from privacy_sql.manifest import Manifest
 
 
 @dataclass(frozen=True)
@@ -18,22 +17,22 @@ class Advisory:
 
     name: str
     sentence: str
-    concerns: Callable[[Content], bool]
+    concerns: Callable[[Manifest], bool]
 
 
-def _asked(content: Content, *criteria: str) -> bool:
-    return any(verdict["criterion"] in criteria for verdict in content["verdicts"])
+def _asked(content: Manifest, *criteria: str) -> bool:
+    return any(verdict.criterion in criteria for verdict in content.verdicts)
 
 
-def _several(content: Content) -> bool:
-    return bool(content["values_per_person"] != "one")
+def _several(content: Manifest) -> bool:
+    return content.values_per_person != "one"
 
 
 ADVISORIES = (
     Advisory(
         "PS-2026-01",
         "its noisy counts add up to the exact number of rows, whatever epsilon is",
-        lambda it: it["method"] == "noisy_counts" and (it["where"] is not None or _several(it)),
+        lambda it: it.method == "noisy_counts" and (it.where is not None or _several(it)),
     ),
     Advisory(
         "PS-2026-02",
@@ -43,12 +42,12 @@ ADVISORIES = (
     Advisory(
         "PS-2026-10",
         "a value that a person has twice was judged once and published twice",
-        lambda it: it["values_per_person"] == "set",
+        lambda it: it.values_per_person == "set",
     ),
     Advisory(
         "PS-2026-11",
         "it shows how many values each person has",
-        lambda it: _several(it) and it["method"] not in ("marginals", "noisy_counts"),
+        lambda it: _several(it) and it.method not in ("marginals", "noisy_counts"),
     ),
     Advisory(
         "PS-2026-12",
@@ -64,7 +63,7 @@ ADVISORIES = (
         "PS-2026-19",
         "its insensitive columns are published unchanged, and with several values per person nobody counted"
         " whom they single out",
-        lambda it: _several(it) and "insensitive" in it["roles"].values(),
+        lambda it: _several(it) and "insensitive" in it.roles.values(),
     ),
 )
 # faults outside the published rows: the release itself may stay
@@ -72,13 +71,13 @@ LEAKS = (
     Advisory(
         "PS-2026-27",
         "its manifest has unrounded numbers about suppressed people; replace it by that of a new run",
-        lambda it: bool({"values", "steps", "explored", "safe_choices"} & set(it["search"] or ())),
+        lambda it: bool({"values", "steps", "explored", "safe_choices"} & set(it.search or ())),
     ),
 )
 
 
-def about(content: Content, known: Sequence[Advisory] = ADVISORIES) -> list[Advisory]:
+def about(content: Manifest, known: Sequence[Advisory] = ADVISORIES) -> list[Advisory]:
     """The advisories about a release of an earlier version."""
-    if not str(content["versions"]["privacy_sql"]).startswith("0.1."):
+    if not content.versions.privacy_sql.startswith("0.1."):
         return []
     return [advisory for advisory in known if advisory.concerns(content)]

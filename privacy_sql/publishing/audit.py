@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from privacy_sql.counted.base import OUT, count
-from privacy_sql.counted.fingerprints import Alike, fingerprint, is_csv
+from privacy_sql.counted.fingerprints import DistinctRows, fingerprint, is_csv
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import Criterion
 from privacy_sql.engines import Engine
@@ -32,7 +32,7 @@ class Read:
     """What was written, read back once as distinct rows with counts."""
 
     engine: Engine
-    rows: Alike
+    rows: DistinctRows
     columns: Sequence[str]
     is_csv: bool
 
@@ -63,7 +63,7 @@ def _read(engine: Engine, published: str | Path) -> Read:
     columns = list(session.columns(relation))
     counted = free_name("n_rows", columns)
     query = render("publishing/written.sql", written=relation, columns=columns, counted=counted)
-    return Read(session, Alike(session.create(query), counted), columns, is_csv(published))
+    return Read(session, DistinctRows(session.create(query), counted), columns, is_csv(published))
 
 
 def _refuse_singled_out(read: Read, release: Release) -> None:

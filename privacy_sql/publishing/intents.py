@@ -335,11 +335,11 @@ def close(intent: Intent, place: Path, engine: Engine | None = None) -> None:
 def gone(place: Path, names: set[str]) -> tuple[tuple[str, str], ...]:
     """The files of the current release that the new one does not have, with their checksums."""
     try:
-        old = manifest.parts(manifest.read(place))
+        old = manifest.read(place).files
     except (OSError, PrivacySqlError):
         return ()
     return tuple(
-        (each["file"], each["sha256"])
+        (each.file, each.sha256)
         for each in old
-        if "file" in each and each["file"] not in names and Path(each["file"]).name == each["file"]
+        if each.file not in names and Path(each.file).name == each.file
     )

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import secrets
 import signal
@@ -32,12 +31,12 @@ from privacy_sql.engines._escaping import escaped
 from privacy_sql.errors import EngineError, PrivacySqlError, PublishedNotRecorded, UsageError, did_you_mean
 from privacy_sql.history.register import Private, Register
 from privacy_sql.judge import Verdicts
+from privacy_sql.manifest import Manifest, Output, WrittenFile, WrittenFiles, WrittenTable, WrittenTables
 from privacy_sql.publishing import intents, targets
 from privacy_sql.publishing.intents import File, Intent, Relation
 from privacy_sql.query.statements import step
 from privacy_sql.query.template import Query
 
-Output = dict[str, Any]
 FORMULAS = ("warn", "escape")  # how to treat cells that a spreadsheet would run; the first is the default
 
 
@@ -90,17 +89,18 @@ class Files:
         with self.engine.beside() as beside:
             yield beside.session(list(map(self._hidden, self.finals.values())))
 
-    def output(self) -> list[Output]:
+    def output(self) -> Output:
         """What the manifest says about each part, so that any change can be found."""
-        return [
-            {
-                "file": final.name,
-                "sha256": self.accepted[part],
-                "bytes": manifest.size(self._hidden(final)),
-                **({"csv": writing.ESCAPED} if isinstance(self._hidden(final), writing.Escaped) else {}),
-            }
+        parts = tuple(
+            WrittenFile(
+                file=final.name,
+                sha256=self.accepted[part],
+                bytes=manifest.size(self._hidden(final)),
+                csv=writing.ESCAPED if isinstance(self._hidden(final), writing.Escaped) else None,
+            )
             for part, final in self.finals.items()
-        ]
+        )
+        return parts[0] if "" in self.finals else WrittenFiles(files=parts)
 
     def intent(self) -> tuple[tuple[File, ...], tuple[Relation, ...]]:
         """The files and tables that will appear."""
@@ -156,11 +156,15 @@ class Tables:
         """The engine itself: nobody else sees the tables yet."""
         yield self.engine
 
-    def output(self) -> list[Output]:
+    def output(self) -> Output:
         """What the manifest says about each part, so that any change can be found."""
         # inside the transaction, so that the manifest vouches for the judged rows, whoever writes afterwards
         self.marks = {part: of_table(self.engine, self._hidden(part)) for part in self.finals}
-        return [{"relation": table, **self.marks[part]} for part, table in self.finals.items()]
+        parts = tuple(
+            WrittenTable.of_json({"relation": table, **self.marks[part]})
+            for part, table in self.finals.items()
+        )
+        return parts[0] if "" in self.finals else WrittenTables(relations=parts)
 
     def intent(self) -> tuple[tuple[File, ...], tuple[Relation, ...]]:
         """The tables that will appear."""
@@ -204,7 +208,7 @@ def escapes(csv: Mapping[str, Any] | None) -> bool:
         raise UsageError("bad_csv", "csv has only one key, formulas", hint="Write {formulas: escape}.")
     word = asked.get("formulas", FORMULAS[0])
     if word not in FORMULAS:
-        hint = did_you_mean(str(word), FORMULAS)
+        hint = did_you_mean(str(word), FORMULAS, listed=True)
         raise UsageError("bad_csv", f"formulas must be {' or '.join(FORMULAS)}", hint=hint)
     return bool(word == "escape")
 
@@ -214,7 +218,7 @@ def publish(
     *,
     overwrite: bool,
     judge: Judge,
-    describe: Callable[[Verdicts, Output], bytes],
+    describe: Callable[[Verdicts, Output], Manifest],
     register: Register | None = None,
     private: Private | None = None,
     told: Callable[[Path], None] = lambda place: None,
@@ -222,7 +226,7 @@ def publish(
     """Publish a release; returns the path of its manifest.
 
     `judge` compares what was written with what was intended, and judges the requirements again
-    (`audit.audit`); `describe` returns the bytes of the manifest; `private` writes what is needed to read the
+    (`audit.audit`); `describe` makes the manifest; `private` writes what is needed to read the
     release next to its copy in the register; `told` is called as soon as the release is published.
     """
     place = form.place
@@ -239,7 +243,7 @@ def publish(
                     with step("read back"), form.auditor() as auditor, step("judge"):
                         verdicts = judge(auditor, written)
                     with step("fingerprint"):
-                        output = _output(form)
+                        output = form.output()
                     with step("describe"):
                         paper = describe(verdicts, output)
                     undisturbed()
@@ -268,7 +272,7 @@ def dry_write(form: Form, *, judge: Judge) -> None:
         with step("read back"), form.auditor() as auditor, step("judge"):
             judge(auditor, written)
         with step("fingerprint"):
-            _output(form)
+            form.output()
         raise _TakenBack
 
 
@@ -276,19 +280,11 @@ class _TakenBack(Exception):
     """Ends a transaction without a commit."""
 
 
-def _output(form: Form) -> Output:
-    """What the manifest says about the parts."""
-    parts = form.output()
-    if "" in form.finals:
-        return parts[0]
-    return {"files" if "file" in parts[0] else "relations": parts}
-
-
-def _intended(form: Form, paper: bytes, overwrite: bool, register: Register | None) -> Intent:
+def _intended(form: Form, paper: Manifest, overwrite: bool, register: Register | None) -> Intent:
     """Write the record of intent to disk, after the manifest it names."""
-    place = form.place
+    place, raw = form.place, paper.to_bytes()
     files, tables = form.intent()
-    own = intents.waiting(place, form.token, hashlib.sha256(paper).hexdigest(), form.old.get(place.name))
+    own = intents.waiting(place, form.token, hashlib.sha256(raw).hexdigest(), form.old.get(place.name))
     names = {file.name for file in (*files, own)}
     intent = Intent(
         release=form.release,
@@ -297,10 +293,10 @@ def _intended(form: Form, paper: bytes, overwrite: bool, register: Register | No
         gone=intents.gone(place, names) if overwrite else (),
         register=os.path.relpath(register.path, place.parent) if register else None,
         overwrite=overwrite,
-        known=register is not None and register.holds(json.loads(paper)),
+        known=register is not None and register.holds(paper),
     )
     try:
-        writing.write_synced(place.parent / own.hidden, paper)
+        writing.write_synced(place.parent / own.hidden, raw)
         intents.record(intent, place)
     except BaseException:
         # nothing has appeared yet

@@ -84,12 +84,12 @@ def remember_standing(directory: Path, place: Path, kinds: Mapping[str, Hierarch
     # the contents of its groups were counted at publication; today's knowledge says less
     if not register.reads(content):
         waiting = writer_of_waiting(directory / "target" / "private", content)
-        register.keep(content["release"], place, private=waiting or writer_of_known(content, kinds or {}))
-    tables = [part["relation"] for part in manifest.parts(content) if "relation" in part]
+        register.keep(content.release, place, private=waiting or writer_of_known(content, kinds or {}))
+    tables = [part.relation for part in content.tables]
     if tables:
         raise UsageError(
             "version_lost",
             f"{', '.join(tables)} has a registered release, which must stay readable",
-            where=content["release"],
+            where=content.release,
             hint="Publish the new version to another table.",
         )

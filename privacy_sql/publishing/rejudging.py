@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from privacy_sql import __version__, criteria, files, manifest, registry
+from privacy_sql import __version__, criteria, files, registry
 from privacy_sql.counted.base import count
 from privacy_sql.counted.fingerprints import is_csv
 from privacy_sql.counted.grouping import Grouping
@@ -21,7 +20,7 @@ from privacy_sql.table import Table
 
 
 @dataclass(frozen=True)
-class Judged:
+class Rejudged:
     """What today's rules say about a published release: verdicts, baseline, and what is wrong."""
 
     name: str
@@ -41,30 +40,29 @@ class Judged:
 def published_rows(engine: Engine, path: str | Path) -> tuple[Manifest, Table | None]:
     """The content of a manifest and its verified rows in their roles; None unless one person each."""
     place, _ = verifying.found(path, engine)
-    content = verifying.verify(path, engine)
+    content = verifying.verified(path, engine)
     return content, _table(content, place)
 
 
 def guess(engine: Engine, content: Manifest, table: Table, grouping: Grouping) -> guesses.Baseline:
     """How sure a guess from published rows in these groups is."""
-    choice = content["choice"] if isinstance(content["choice"], Mapping) else {}
     # whether values are in random order within their group
-    if content["method"] == "bucketize" or choice.get("output") == "bucketized":
+    if content.method == "bucketize" or content.choice.get("output") == "bucketized":
         return guesses.of_group_numbers(grouping, table)
     return guesses.of_table(engine, table, grouping)
 
 
-def rejudge(engine: Engine, path: str | Path) -> Judged:
+def rejudge(engine: Engine, path: str | Path) -> Rejudged:
     """Judge published rows by their requirements; names each fault, and what rows cannot show."""
     place, _ = verifying.found(path, engine)
-    content = verifying.verify(path, engine)
+    content = verifying.verified(path, engine)
     wrong: list[PrivacySqlError] = [
         NotSafe(
             "advisory", f"{advisory.name}: {advisory.sentence}", where=place.name, hint="See SECURITY.md."
         )
         for advisory in advisories.about(content)
     ]
-    named = [place.parent / part["file"] for part in manifest.parts(content) if "file" in part]
+    named = [place.parent / part.file for part in content.files]
     texts = [file for file in named if is_csv(file)]
     session = engine.session(texts)
     warnings = [
@@ -84,8 +82,8 @@ def rejudge(engine: Engine, path: str | Path) -> Judged:
         if criterion.cannot_fail
     ]
     if table is None:
-        return Judged(
-            content["release"], Verdicts(), None, content["rows_out"], 0, tuple(wrong), (), tuple(warnings)
+        return Rejudged(
+            content.release, Verdicts(), None, content.rows_out, 0, tuple(wrong), (), tuple(warnings)
         )
     base = count(engine, table, several=True)
     grouping = Grouping.by(base, base.own_keys())
@@ -98,8 +96,8 @@ def rejudge(engine: Engine, path: str | Path) -> Judged:
     found = guess(engine, content, table, grouping)
     refusal = guesses.singled_out(table, require, found)
     wrong += [refusal] if refusal else []
-    return Judged(
-        content["release"],
+    return Rejudged(
+        content.release,
         verdicts,
         found,
         base.rows,
@@ -112,10 +110,10 @@ def rejudge(engine: Engine, path: str | Path) -> Judged:
 
 def _how_else(content: Manifest) -> str:
     """How to find out what published rows do not show. Noise is not drawn again, which would cost budget."""
-    known = registry.has("methods", content["method"])
-    if known and registry.get("methods", content["method"]).promises:
+    known = registry.has("methods", content.method)
+    if known and registry.get("methods", content.method).promises:
         return "`privacy-sql verify` finds any changed byte, `privacy-sql budget show` says what was charged."
-    if content["versions"]["privacy_sql"] == __version__:
+    if content.versions.privacy_sql == __version__:
         return "This version judged it when it was published; `privacy-sql verify` finds any change since."
     return "Run the release again with this version, which judges it when publishing."
 
@@ -124,14 +122,14 @@ def _required(content: Manifest) -> tuple[list[Criterion], list[str]]:
     """The requirements that published rows decide, and the names of the others."""
     made: dict[str, Criterion] = {}
     left: list[str] = []
-    for verdict in content["verdicts"]:
-        if not registry.has("criteria", verdict["criterion"]):  # a promise of the method
-            left.append(verdict["requirement"])
+    for verdict in content.verdicts:
+        if not registry.has("criteria", verdict.criterion):  # a promise of the method
+            left.append(verdict.requirement)
             continue
-        criterion = criteria.make(verdict["criterion"], verdict["params"])
-        beyond = criterion.needs_base or criterion.needs_population or content["values_per_person"] != "one"
-        of_values = verdict["params"].get("distance") in ("hierarchical", "matrix")  # which no row shows
-        if beyond or of_values or "with" in verdict["params"]:
+        criterion = criteria.make(verdict.criterion, verdict.params)
+        beyond = criterion.needs_base or criterion.needs_population or content.values_per_person != "one"
+        of_values = verdict.params.get("distance") in ("hierarchical", "matrix")  # which no row shows
+        if beyond or of_values or "with" in verdict.params:
             left.append(str(criterion))
         else:
             made[str(criterion)] = criterion
@@ -140,24 +138,23 @@ def _required(content: Manifest) -> tuple[list[Criterion], list[str]]:
 
 def _table(content: Manifest, place: Path) -> Table | None:
     """The published rows in their roles; None if they are not rows of one table with one person each."""
-    output = manifest.parts(content)
-    counts = content["method"] in ("marginals", "noisy_counts")
-    if len(output) != 1 or counts or content["values_per_person"] != "one":
+    places = files.places(content, place.parent)
+    counts = content.method in ("marginals", "noisy_counts")
+    if len(places) != 1 or counts or content.values_per_person != "one":
         return None
-    (part,) = output
-    said = content.get("insensitive") or {}
+    said = content.insensitive or {}
     known = set(said.get("columns", ())) if said.get("known") else set()
     reason = said.get("acknowledge")
-    free = manifest.in_role(content, "insensitive")
+    free = content.in_role("insensitive")
     return Table(
-        files.written(part, place.parent) if "file" in part else part["relation"],
-        [name for name in manifest.in_role(content, "quasi-identifier") if name not in known],
-        tuple(manifest.in_role(content, "sensitive")) or None,
-        group=manifest.group_column(content),
+        places[0],
+        [name for name in content.in_role("quasi-identifier") if name not in known],
+        tuple(content.in_role("sensitive")) or None,
+        group=content.group_column,
         insensitive={"columns": sorted(known), "known": True}
         if known
         else {"columns": free, **({"acknowledge": reason} if reason else {})}
         if free
         else (),
-        name=f"{content['release']} as published",
+        name=f"{content.release} as published",
     )

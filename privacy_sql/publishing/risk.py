@@ -17,7 +17,7 @@ from privacy_sql.counted.base import count, no_rows
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import _risks as risks
 from privacy_sql.criteria import exact
-from privacy_sql.criteria._risks import Crowd
+from privacy_sql.criteria._risks import EqualGroups
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
 from privacy_sql.judge import evidence
@@ -79,12 +79,12 @@ def of_published(engine: Engine, path: str | Path, thresholds: Sequence[str] = T
     content, table = rejudging.published_rows(engine, path)
     if table is None:
         hint = "Choose a release that shows the rows of one table, with one row per person."
-        raise UsageError("no_groups", f"{content['release']} publishes no groups of people", hint=hint)
+        raise UsageError("no_groups", f"{content.release} publishes no groups of people", hint=hint)
     base = count(engine, table, several=True)
     grouping = Grouping.by(base, base.own_keys())
-    asked = _with_limit(thresholds, content.get("determination", {}))
+    asked = _with_limit(thresholds, content.determination)
     told = _told(rejudging.guess(engine, content, table, grouping), None, asked)
-    gone = content["suppressed"] or 0
+    gone = content.suppressed or 0
     return told | {"suppressed_at_least": exact_text(Fraction(gone, told["people"] + gone))}
 
 
@@ -125,13 +125,13 @@ def _told(found: Baseline, grouping: Grouping | None, thresholds: Sequence[str])
     return told | {"asks_for": {each: risks.asks_for(limit) for each, limit in limits.items()}}
 
 
-def _riskiest(guesses: Sequence[Guess]) -> list[Crowd]:
+def _riskiest(guesses: Sequence[Guess]) -> list[EqualGroups]:
     """For several sensitive columns, the riskiest groups for somebody who knows the other columns."""
-    crowds = [[Crowd(n, n, alike) for n, _, alike in guess.groups] for guess in guesses]
+    crowds = [[EqualGroups(n, n, alike) for n, _, alike in guess.groups] for guess in guesses]
     return max(crowds, key=risks.average)
 
 
-def _prosecutor(crowds: Sequence[Crowd], limits: dict[str, Fraction]) -> dict[str, Any]:
+def _prosecutor(crowds: Sequence[EqualGroups], limits: dict[str, Fraction]) -> dict[str, Any]:
     return {
         "people": sum(crowd.people * crowd.alike for crowd in crowds),
         "groups": sum(crowd.alike for crowd in crowds),

@@ -25,7 +25,7 @@ from privacy_sql.engines._sources import is_file, is_folder
 from privacy_sql.engines._sources import parts as parts_of
 from privacy_sql.errors import PrivacySqlError, UsageError
 from privacy_sql.history import chain, ledger, register
-from privacy_sql.manifest import Manifest
+from privacy_sql.manifest import Manifest, WrittenFile, WrittenTable
 from privacy_sql.parameters import given
 from privacy_sql.publishing import private_files, verifying
 from privacy_sql.query.template import Query, quote
@@ -51,6 +51,19 @@ class Kept:
 
     place: Any  # a path, or the name of a relation
     what: str
+
+    def touched_by(self, target: Path) -> bool:
+        """Whether writing a target would change it."""
+        place = Path(self.place)
+        # text is the name of a relation, unless a file has that name; a folder does not count
+        if not (isinstance(self.place, Path) or os.path.isfile(place) or is_folder(place)):
+            return False
+        with contextlib.suppress(OSError):  # one of them does not exist
+            if os.path.samefile(target, place):
+                return True
+        mine, other = _folded(target), _folded(place)
+        inside_a_folder = place.is_dir() and mine.startswith(f"{other}/")
+        return mine == other or inside_a_folder or other.startswith(f"{mine}/")
 
 
 def read_by(table: Table, *asked: object) -> list[Kept]:
@@ -110,24 +123,10 @@ def refuse_kept(target: Path, kept: Iterable[Kept]) -> None:
 
 def _refuse_used(target: Path, kept: Iterable[Kept]) -> None:
     for each in kept:
-        # text is the name of a relation, unless a file has that name; a folder does not count
-        known = isinstance(each.place, Path) or os.path.isfile(each.place) or is_folder(Path(each.place))
-        if known and _touch(target, Path(each.place)):
+        if each.touched_by(target):
             raise UsageError(
                 "target_in_use", f"{target.name} is {each.what}", where=str(target), hint=ELSEWHERE
             )
-
-
-def _touch(target: Path, kept: Path) -> bool:
-    """Whether writing one would change the other; the name of a relation affects no file."""
-    try:
-        if os.path.samefile(target, kept):
-            return True
-    except OSError:  # one of them does not exist
-        pass
-    mine, other = _folded(target), _folded(kept)
-    inside_a_folder = kept.is_dir() and mine.startswith(f"{other}/")
-    return mine == other or inside_a_folder or other.startswith(f"{mine}/")
 
 
 def _folded(path: Path) -> str:
@@ -158,8 +157,8 @@ def _own(target: Path) -> str | None:
             return "a budget ledger or a release register"
         if start.startswith(b"{"):
             with contextlib.suppress(PrivacySqlError, OSError):
-                if manifest.read(target):  # by whatever name
-                    return "a manifest"
+                manifest.unchanged(target)  # by whatever name
+                return "a manifest"
     return None
 
 
@@ -181,7 +180,7 @@ def admit(
     if not taken and not _stands(place):
         return {}
     content = _manifest(place, release, taken)
-    named = {place.with_name(str(part.get("file"))): part for part in manifest.parts(content)}
+    named = {place.with_name(part.file): part for part in content.files}
     for file in dict.fromkeys([*taken, *(name for name in named if _stands(name))]):
         if file not in named:
             raise _foreign(file, f"{place.name} does not name it")
@@ -189,7 +188,7 @@ def admit(
             raise _foreign(file, "it has changed since it was written: somebody may have edited it")
     if not overwrite:
         raise _exists((taken or [place])[0].name)
-    return {file.name: named[file]["sha256"] for file in taken} | {place.name: _checksum_of(content)}
+    return {file.name: named[file].sha256 for file in taken} | {place.name: _checksum_of(content)}
 
 
 def _manifest(place: Path, release: str, taken: Sequence[Any]) -> Manifest:
@@ -198,13 +197,12 @@ def _manifest(place: Path, release: str, taken: Sequence[Any]) -> Manifest:
         raise _foreign(taken[0], "it has no manifest")
     try:
         _, content = verifying.found(place)
-        named = content["release"]
-    except (PrivacySqlError, OSError, *verifying.NO_MANIFEST):
+    except (PrivacySqlError, OSError):
         raise _foreign(place, "it is not a valid manifest, or somebody changed it") from None
-    if named != release:
+    if content.release != release:
         raise UsageError(
             "target_in_use",
-            f"{place.name} is the manifest of the release {named}",
+            f"{place.name} is the manifest of the release {content.release}",
             where=str(place),
             hint=f"{ELSEWHERE} To give up that release, remove {place} and what it describes by hand.",
         )
@@ -212,16 +210,16 @@ def _manifest(place: Path, release: str, taken: Sequence[Any]) -> Manifest:
 
 
 def _checksum_of(content: Manifest) -> str:
-    """The checksum of a parsed manifest, from its canonical bytes."""
-    return hashlib.sha256(manifest.canonical(content)).hexdigest()
+    """The checksum of the file of a manifest."""
+    return hashlib.sha256(content.to_bytes()).hexdigest()
 
 
 def _as_written(
-    part: Mapping[str, Any], content: Manifest, place: Path, engine: Engine | None = None
+    part: WrittenFile | WrittenTable, content: Manifest, place: Path, engine: Engine | None = None
 ) -> bool:
     try:
         return verifying.as_written(part, content, place.parent, engine)
-    except (OSError, *verifying.NO_MANIFEST):
+    except OSError:
         return False
 
 
@@ -273,7 +271,7 @@ def admit_tables(
     if not taken and not _stands(place):
         return {}
     content = _manifest(place, release, taken)
-    named = {_folded_name(str(part.get("relation"))): part for part in manifest.parts(content)}
+    named = {_folded_name(part.relation): part for part in content.tables}
     for table in taken:
         if _folded_name(table) not in named:
             raise _foreign(table, f"{place.name} does not describe it")
@@ -281,9 +279,7 @@ def admit_tables(
             raise _foreign(table, "it has changed since it was written: somebody may have changed it")
     if not overwrite:
         raise _exists((taken or [place.name])[0])
-    marks = {table: {**named[_folded_name(table)]} for table in taken}
-    for found in marks.values():
-        found.pop("relation")
+    marks = {table: named[_folded_name(table)].fingerprint for table in taken}
     return {**marks, place.name: _checksum_of(content)}
 
 

@@ -5,8 +5,6 @@ A manifest vouches only for the files it names, wherever it is.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,32 +12,30 @@ from privacy_sql import files, manifest
 from privacy_sql.counted.fingerprints import fingerprint, of_table
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe, UsageError
-from privacy_sql.manifest import Manifest
+from privacy_sql.manifest import Manifest, WrittenFile, WrittenTable
 from privacy_sql.publishing import intents
 
-# what reading a manifest runs into whose checksum was made anew over something that is none of ours
-NO_MANIFEST = (KeyError, TypeError, AttributeError, ValueError)
 
-
-def verify(path: str | Path, engine: Engine | None = None) -> Manifest:
-    """The manifest of a release, after checking that none of its bytes has changed; needs no key.
+def verify(path: str | Path, engine: Engine | None = None) -> dict[str, Any]:
+    """What the manifest of a release says, after checking that none of its bytes has changed; needs no key.
 
     `path` is a manifest or an output file. A table needs the engine that has it.
     """
+    return verified(path, engine).to_json()
+
+
+def verified(path: str | Path, engine: Engine | None = None) -> Manifest:
+    """The same manifest as a record."""
     files.refuse_no_path(path, "what to verify")
     place, content = found(path, engine)
-    try:
-        same = all(as_written(part, content, place.parent, engine) for part in manifest.parts(content))
-    except NO_MANIFEST:
-        same = False
-    if same:
+    parts: tuple[WrittenFile | WrittenTable, ...] = (*content.files, *content.tables)
+    if all(as_written(part, content, place.parent, engine) for part in parts):
         return content
     if intents.path_of(place).is_file() or found(path, engine)[1] != content:
-        return verify(path, engine)  # a run wrote a new version during this check
-    gone = [name for name in outputs(content) if not (place.parent / name).exists()]
-    with contextlib.suppress(*NO_MANIFEST):
-        tables = [str(part["relation"]) for part in manifest.parts(content) if "relation" in part]
-        gone += [name for name in tables if engine is None or not engine.has_table(name)]
+        return verified(path, engine)  # a run wrote a new version during this check
+    gone = [part.file for part in content.files if not (place.parent / part.file).exists()]
+    tables = [part.relation for part in content.tables]
+    gone += [name for name in tables if engine is None or not engine.has_table(name)]
     for name in gone:
         hint = "Restore it, or run again to publish it."
         raise NotSafe("output_changed", f"{name} is missing, but {place.name} describes it", hint=hint)
@@ -54,7 +50,7 @@ def found(path: str | Path, engine: Engine | None = None) -> tuple[Path, Manifes
     content = manifest.read(place)
     own = place.name.removesuffix(manifest.SUFFIX)
     asked = own if place == Path(path) else Path(path).name
-    named = outputs(content)
+    named = [part.file for part in content.files]
     ours = named == [own] or all(whole(name) == own != name == Path(name).name for name in named)
     if named and not (ours and asked in (own, *named)):
         raise NotSafe(
@@ -66,14 +62,6 @@ def found(path: str | Path, engine: Engine | None = None) -> tuple[Path, Manifes
         hint = f"It says nothing about {asked}. Name the manifest to verify the table."
         raise NotSafe("other_file", f"{place.name} describes a table, not {asked}", hint=hint)
     return place, content
-
-
-def outputs(content: Manifest) -> list[str]:
-    """The names of the files that a manifest describes; none if it describes tables."""
-    try:
-        return [str(part["file"]) for part in manifest.parts(content) if "file" in part]
-    except NO_MANIFEST:
-        return []
 
 
 def manifest_of(path: str | Path, engine: Engine | None = None) -> Path:
@@ -94,8 +82,9 @@ def manifest_of(path: str | Path, engine: Engine | None = None) -> Path:
         of_parts = manifest.manifest_path(asked.with_name(whole(asked.name)))
         for each in (place, of_parts):
             intents.settle(each, engine)
-        if not place.is_file() and of_parts.is_file() and asked.name in outputs(manifest.read(of_parts)):
-            place = of_parts
+        if not place.is_file() and of_parts.is_file():
+            parts = [part.file for part in manifest.read(of_parts).files]
+            place = of_parts if asked.name in parts else place
     if not place.is_file():
         raise UsageError(
             "no_manifest", f"{place.name} does not exist", hint="A release needs its manifest next to it."
@@ -113,21 +102,23 @@ def whole(part: str) -> str:
     return f"{Path(place.stem).stem}{place.suffix}"
 
 
-def as_written(part: Mapping[str, Any], content: Manifest, folder: Path, engine: Engine | None) -> bool:
+def as_written(
+    part: WrittenFile | WrittenTable, content: Manifest, folder: Path, engine: Engine | None
+) -> bool:
     """Whether one file or table of a release still matches its manifest."""
-    if "relation" not in part:
-        written = folder / part["file"]
-        return written.exists() and manifest.checksum(written) == str(part["sha256"])
-    relation = part["relation"]
+    if isinstance(part, WrittenFile):
+        written = folder / part.file
+        return written.exists() and manifest.checksum(written) == part.sha256
+    relation = part.relation
     if engine is None:
         hint = "Name its database: --connect, or --project with its connection."
         raise UsageError("no_engine", f"{relation} is a table", hint=hint)
     if not engine.has_table(relation):
         return False
-    if part is not content["output"]:  # one of several tables, each with its own columns
-        return bool({"relation": relation, **of_table(engine, relation)} == part)
-    columns = [column["name"] for column in content["columns"]]
+    if part is not content.output:  # one of several tables, each with its own columns
+        return of_table(engine, relation) == part.fingerprint
+    columns = list(content.shown)
     source = engine.source(relation)
     if list(engine.columns(source)) != columns:
         return False
-    return bool({**fingerprint(engine, source, columns), "relation": relation} == part)
+    return fingerprint(engine, source, columns) == part.fingerprint

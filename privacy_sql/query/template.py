@@ -357,7 +357,7 @@ def refuse_glue(tree: nodes.Template, template: str) -> None:
             )
 
 
-class Kept(FileSystemBytecodeCache):
+class KeptTemplates(FileSystemBytecodeCache):
     """Compiled templates, stored where Python keeps our compiled modules and under the same conditions.
 
     Anybody who can write there can change the modules, too. A changed template is compiled again.
@@ -376,7 +376,7 @@ class Kept(FileSystemBytecodeCache):
 @cache
 def _environment() -> ImmutableSandboxedEnvironment:
     made = environment([folder("sql"), folder("macros")])
-    made.bytecode_cache = Kept()
+    made.bytecode_cache = KeptTemplates()
     return made
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from privacy_sql import manifest
 from privacy_sql.display.levels import level
 from privacy_sql.errors import PrivacySqlError
 from privacy_sql.history.register import Register
-from privacy_sql.manifest import Manifest
+from privacy_sql.manifest import Manifest, WrittenFile
 from privacy_sql.reporting.words import count, moment
 
 log = logging.getLogger("privacy_sql")
@@ -23,7 +22,7 @@ def before(place: Path, register: Register, name: str) -> Manifest | None:
     Of both the later one; asked before anything is replaced.
     """
     found = [_read(each) for each in (place, *_registered(register, name))]
-    return max((each for each in found if each is not None), key=lambda each: each["made"], default=None)
+    return max((each for each in found if each is not None), key=lambda each: each.made, default=None)
 
 
 def _registered(register: Register, name: str) -> Iterator[Path]:
@@ -52,25 +51,24 @@ def between(earlier: Manifest | None, now: Manifest) -> list[str]:
     """In sentences; empty where nothing was released there before."""
     if earlier is None:
         return []
-    checksum = earlier["output"].get("sha256")
-    file = f", SHA-256 {str(checksum)[:8]}" if checksum else ""
+    file = f", SHA-256 {earlier.one.sha256[:8]}" if isinstance(earlier.one, WrittenFile) else ""
     told = list(_differences(earlier, now)) or ["same columns, levels, requirements and number of rows"]
-    return [f"made {moment(earlier['made'])}{file}: {'; '.join(told)}."]
+    return [f"made {moment(earlier.made)}{file}: {'; '.join(told)}."]
 
 
 def _differences(earlier: Manifest, now: Manifest) -> Iterator[str]:
-    if earlier["rows_out"] != now["rows_out"]:
-        yield f"{count(now['rows_out'])} rows now, {count(earlier['rows_out'])} before"
-    was, is_ = ({each["name"] for each in content["columns"]} for content in (earlier, now))
+    if earlier.rows_out != now.rows_out:
+        yield f"{count(now.rows_out)} rows now, {count(earlier.rows_out)} before"
+    was, is_ = (content.shown.keys() for content in (earlier, now))
     yield from _named("published now", is_ - was)
     yield from _named("no longer published", was - is_)
-    if earlier["method"] != now["method"]:
-        yield f"by {now['method']} now, by {earlier['method']} before"
+    if earlier.method != now.method:
+        yield f"by {now.method} now, by {earlier.method} before"
     before, after = _levels(earlier), _levels(now)
     for name in sorted(before.keys() & after.keys()):
         if before[name] != after[name]:
             yield f"{name} {after[name]} now, {before[name]} before"
-    asked, asks = ({v["requirement"] for v in content["verdicts"]} for content in (earlier, now))
+    asked, asks = ({verdict.requirement for verdict in content.verdicts} for content in (earlier, now))
     yield from _named("required now", asks - asked)
     yield from _named("no longer required", asked - asks)
 
@@ -82,7 +80,6 @@ def _named(what: str, names: set[str]) -> Iterator[str]:
 
 def _levels(content: Manifest) -> Mapping[str, str]:
     """Each column at the level it is shown at, in words."""
-    choice: Any = content["choice"]
-    levels: Mapping[str, int] = choice.get("levels") or {}
-    kinds = content["hierarchies"]
+    levels: Mapping[str, int] = content.choice.get("levels") or {}
+    kinds = {name: labels.to_json() for name, labels in content.hierarchies.items()}
     return {name: level(kinds.get(name), step) for name, step in levels.items()}

@@ -66,7 +66,7 @@ class Zone:
 
 
 @dataclass(frozen=True)
-class Axis:
+class ChartAxis:
     """What an axis measures; numbers from `low` to `high` where they are given."""
 
     title: str
@@ -84,8 +84,8 @@ class Chart:
 
     key: str
     says: str
-    x: Axis
-    y: Axis
+    x: ChartAxis
+    y: ChartAxis
     lines: Sequence[Line] = ()
     bars: Sequence[Bars] = ()
     across: bool = False  # bars lie down, their labels on the left

@@ -66,14 +66,14 @@ def completed(directory: Path, found: Record, place: Path, content: Manifest, *,
     roles = run.get(PUBLISHED)
     if roles is None:
         return found
-    (name,) = verifying.outputs(content)
-    parts = _of_file(place.parent / name, roles, run["verdicts"])
+    (file,) = content.files
+    parts = _of_file(place.parent / file.file, roles, run["verdicts"])
     # what was read must be what was checked before it was read
-    if verifying.verify(place) != content:
+    if verifying.verified(place) != content:
         return {**found, "run": {**run, **{key: {"missing": REPLACED} for key in parts}}}
     told_by_rows = {key: value for key, value in run.items() if key != PUBLISHED} | parts
     if keep:
-        records.complete(directory, content["release"], told_by_rows)
+        records.complete(directory, content.release, told_by_rows)
     return {**found, "run": told_by_rows}
 
 

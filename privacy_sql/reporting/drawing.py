@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
 
-from privacy_sql.reporting.charts import INK, PALE, PLAIN, SAFE, UNSAFE, Axis, Chart, Line, Value
+from privacy_sql.reporting.charts import INK, PALE, PLAIN, SAFE, UNSAFE, Chart, ChartAxis, Line, Value
 
 SIDE = 1000
 # as the style sheet calls the colours, which differ in the dark
@@ -52,7 +52,7 @@ class Stroke:
 
 
 @dataclass(frozen=True)
-class Words:
+class PlacedWords:
     """What stands in the area, by its left upper corner in percent."""
 
     left: float
@@ -71,7 +71,7 @@ class Plot:
     strokes: Sequence[Stroke]
     rules: Sequence[str]  # paths
     zones: Sequence[tuple[float, float, float, float]]  # left, top, width, height
-    words: Sequence[Words]
+    words: Sequence[PlacedWords]
 
     @property
     def margin(self) -> int:
@@ -94,7 +94,13 @@ def rows_of(chart: Chart) -> list[Row]:
 
     >>> from privacy_sql.reporting.charts import Bars
     >>> rows_of(
-    ...     Chart("k", "says", Axis("x"), Axis("y"), bars=[Bars("n", ["a", "b"], [2, 1], ["two", "one"])])
+    ...     Chart(
+    ...         "k",
+    ...         "says",
+    ...         ChartAxis("x"),
+    ...         ChartAxis("y"),
+    ...         bars=[Bars("n", ["a", "b"], [2, 1], ["two", "one"])],
+    ...     )
     ... )[1]
     Row(label='b', width=50.0, words='one', colour='var(--pale)')
     """
@@ -160,13 +166,13 @@ def plot_of(chart: Chart) -> Plot:
         ],
         words=[
             *(
-                Words(across.place(zone.left) / 10, 100 - upwards.place(zone.high) / 10, zone.words)
+                PlacedWords(across.place(zone.left) / 10, 100 - upwards.place(zone.high) / 10, zone.words)
                 for zone in chart.zones
             ),
             *(
-                Words(across.place(rule.at) / 10, 0, rule.words)
+                PlacedWords(across.place(rule.at) / 10, 0, rule.words)
                 if rule.upright
-                else Words(0, 100 - upwards.place(rule.at) / 10, rule.words, from_right=True)
+                else PlacedWords(0, 100 - upwards.place(rule.at) / 10, rule.words, from_right=True)
                 for rule in chart.rules
             ),
         ],
@@ -176,7 +182,7 @@ def plot_of(chart: Chart) -> Plot:
 class _Scale:
     """From the numbers of an axis to places along it."""
 
-    def __init__(self, axis: Axis, values: Sequence[Value]) -> None:
+    def __init__(self, axis: ChartAxis, values: Sequence[Value]) -> None:
         self.axis = axis
         # words stand one after the other
         self.names = list(dict.fromkeys(value for value in values if isinstance(value, str)))

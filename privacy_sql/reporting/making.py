@@ -27,8 +27,8 @@ FACTS = "# INTERNAL, WITH VALUES OF PEOPLE: facts from a report of privacy_sql. 
 Again = Callable[[str], AbstractContextManager[Release | None]]
 # what a run's record and a manifest say in the same words
 AS_WRITTEN = (
-    *("method", "choice"),
-    *("claims", "search", "sql", "baseline", "insensitive", "signoff", "determination"),
+    *public_record.ROWS,
+    *("method", "choice", "claims", "search", "sql", "baseline", "insensitive", "signoff", "determination"),
 )
 
 
@@ -109,19 +109,19 @@ def refuse_public_values(ask: Wanted) -> None:
 def _named(
     found: Record, place: Path | None, content: Manifest | None, again: Again | None
 ) -> Sequence[named.Named]:
-    if place is None or content is None or not verifying.outputs(content):
+    if place is None or content is None or not content.files:
         hint = "`privacy-sql check --show-values` names the worst cases of what was not published in files."
         raise UsageError(
             "no_file", "there is no published file to name values of", where=found["release"], hint=hint
         )
-    with again(content["release"]) if again else nullcontext(None) as release:
+    with again(content.release) if again else nullcontext(None) as release:
         return named.worst_cases(place, found["run"], release)
 
 
 def of_manifest(place: Path, target: Path | None, ask: Wanted, directory: Path) -> Made:
     """The report of a written release, with what the project in `directory` recorded about it."""
     file, content = verify(place)
-    found = records.read(directory, content["release"])
+    found = records.read(directory, content.release)
     run = (found or {}).get("run", {})
     there = (directory / str(run.get("manifest"))).resolve() == file.resolve()
     if found and there and is_about(found, content):
@@ -135,8 +135,8 @@ def of_manifest(place: Path, target: Path | None, ask: Wanted, directory: Path) 
 def verify(place: Path) -> tuple[Path, Manifest]:
     """The manifest that a path leads to; a release in files must be as it was written."""
     file, content = verifying.found(place)
-    if verifying.outputs(content):
-        verifying.verify(file)  # a table lies on a connection that a report does not open
+    if content.files:
+        verifying.verified(file)  # a table lies on a connection that a report does not open
     return file, content
 
 
@@ -158,29 +158,32 @@ def of_manifests(
 
 def alone(content: Manifest) -> Record:
     """The records of a release of which only the manifest is known."""
-    return {"release": content["release"], "run": from_manifest(content)}
+    return {"release": content.release, "run": from_manifest(content)}
 
 
 def is_about(found: Record, content: Manifest) -> bool:
     """Whether records are about the release of this very manifest."""
-    return bool(found["run"].get("checksum") == content["checksum"])
+    return bool(found["run"].get("checksum") == content.checksum)
 
 
 def from_manifest(content: Manifest) -> Record:
     """What a manifest alone says of a release, in the words of a run's record."""
-    roles = content.get("roles", {})
-    verdicts = [describing.explained({**v, "story": "", "notes": []}) for v in content["verdicts"]]
-    rows = {name: content.get(name) for name in public_record.ROWS}
-    if "rows_rounded_to" in content:  # manifests of 0.1.0 round none, and do not say so
-        rows |= dict.fromkeys(("step", "rounded_to"), content["rows_rounded_to"])
-    shown = manifest.shown(content)
-    levels = (content["choice"].get("levels") if isinstance(content.get("choice"), dict) else None) or {}
+    told, roles = content.to_json(), content.roles
+    verdicts = [
+        describing.explained({**verdict.to_json(), "story": "", "notes": []}) for verdict in content.verdicts
+    ]
+    # manifests of 0.1.0 round none, and do not say so
+    rounded = (
+        dict.fromkeys(("step", "rounded_to"), content.rows_rounded_to) if content.rows_rounded_to != 0 else {}
+    )
+    shown = content.shown
+    levels = content.choice.get("levels") or {}
     return {
         "roles": roles,
         "sensitive": [name for name, role in roles.items() if role == "sensitive"],
-        "identified": "identifier" in roles.values() and content.get("values_per_person", "one") == "one",
+        "identified": "identifier" in roles.values() and content.values_per_person == "one",
         "hierarchies": {
-            name: {"kind": "", "levels": h["levels"]} for name, h in content["hierarchies"].items()
+            name: {"kind": "", "levels": list(labels.levels)} for name, labels in content.hierarchies.items()
         },
         "columns": [  # nothing is known of their values
             {
@@ -194,15 +197,15 @@ def from_manifest(content: Manifest) -> Record:
             }
             for name in dict.fromkeys([*roles, *shown])
         ],
-        "made": content["made"],
-        "version": content["versions"]["privacy_sql"],
+        "made": content.made,
+        "version": content.versions.privacy_sql,
         "safe": bool(verdicts) and all(verdict["safe"] for verdict in verdicts),
-        "rehearsal": bool(content.get("rehearsal")),
+        "rehearsal": bool(content.rehearsal),
         "verdicts": verdicts,
         "require": [verdict["requirement"] for verdict in verdicts],
         "exit": 0,
-        **{key: content.get(key) for key in AS_WRITTEN},
-        **rows,
+        **{key: told.get(key) for key in AS_WRITTEN},
+        **rounded,
     }
 
 

@@ -16,8 +16,8 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import privacy_sql
-from privacy_sql.manifest import Manifest
-from privacy_sql.query.template import Kept
+from privacy_sql.manifest import Manifest, WrittenFile
+from privacy_sql.query.template import KeptTemplates
 from privacy_sql.reporting import drawing, plotly_script, words
 from privacy_sql.reporting.audience import audience_of, masked, threshold
 from privacy_sql.reporting.charts import Chart
@@ -116,10 +116,10 @@ def _covered(material: Material) -> Mapping[str, str] | None:
     """The published file a signature stands for, and its checksum; several are covered by the manifest's."""
     if material.manifest is None:
         return None
-    output = material.manifest["output"]
-    if "sha256" in output and (name := output.get("file") or output.get("relation")):
-        return {"file": name, "sha256": output["sha256"]}
-    return {"file": "what the manifest lists", "sha256": material.manifest["checksum"]}
+    one = material.manifest.one
+    if isinstance(one, WrittenFile):
+        return {"file": one.file, "sha256": one.sha256}
+    return {"file": "what the manifest lists", "sha256": material.manifest.checksum}
 
 
 def index_page(project: str, rows: Sequence[Mapping[str, Any]]) -> str:
@@ -151,7 +151,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=False,
-        bytecode_cache=Kept(),
+        bytecode_cache=KeptTemplates(),
     )
     made.filters |= {
         "count": words.count,

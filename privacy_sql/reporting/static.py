@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from privacy_sql.errors import EngineError, UsageError
 from privacy_sql.publishing import targets
-from privacy_sql.reporting.charts import INK, PALE, SAFE, UNSAFE, Axis, Chart, Value
+from privacy_sql.reporting.charts import INK, PALE, SAFE, UNSAFE, Chart, ChartAxis, Value
 from privacy_sql.reporting.sections import skyline
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _gaps(values: Sequence[Value]) -> list[Any]:
     return [float("nan") if value is None else value for value in values]
 
 
-def _axis(axis: XAxis | YAxis, wanted: Axis) -> None:
+def _axis(axis: XAxis | YAxis, wanted: ChartAxis) -> None:
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
     axis.set_visible(not wanted.hidden)

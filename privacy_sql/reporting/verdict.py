@@ -18,7 +18,7 @@ from privacy_sql.reporting.words import Below, limit, moment, number_of, people,
 
 
 @dataclass(frozen=True)
-class Words:
+class VerdictWords:
     """What stands at the top of a report."""
 
     heading: str
@@ -57,7 +57,7 @@ SAFE = "Safe against the adversaries named here"
 NEARLY_CERTAIN = Fraction("0.95")
 
 
-def in_words(material: Material, sections: Sequence[Section] = ()) -> Words:
+def in_words(material: Material, sections: Sequence[Section] = ()) -> VerdictWords:
     """The verdict of a release for somebody who reads nothing else."""
     errors = [f"{error['message']}. {error['hint']}".strip() for error in material.run.get("errors", [])]
     parts = [
@@ -77,7 +77,7 @@ def in_words(material: Material, sections: Sequence[Section] = ()) -> Words:
     few = few_columns(material)
     whom = f"{few[0]}, but not against {few[1]}" if few else knowing(material)
     against = f"Can be signed, against {whom}" if signs and material.run.get("baseline") else SAFE
-    return Words(
+    return VerdictWords(
         heading=REFUSED if not material.safe else WEAK if weak else against,
         facts=" · ".join(part for part in parts if part),
         sentence=_sentence(material),

@@ -43,7 +43,7 @@ class Annealing:
         best = here = space.start if start is None else start
         if not safe(best):
             return Reached(None, 1)
-        walk = _Walk(self, space, safe, cost, random, limits)
+        walk = _AnnealingWalk(self, space, safe, cost, random, limits)
         for turn in range(self.restarts * self.rounds):
             if turn % self.rounds == 0:
                 here = best
@@ -61,7 +61,7 @@ class Annealing:
 
 
 @dataclass
-class _Walk(Generic[Step]):
+class _AnnealingWalk(Generic[Step]):
     """The two halves of a round, and how many choices they looked at."""
 
     params: Annealing

@@ -45,6 +45,9 @@ class MarginalSets:
     original_entropy: float
     given: Resolutions | None = None
     max_with_sensitive: int | None = None
+    # every row of bits met, once: collections share them, there being far fewer rows
+    _rows: dict[int, int] = field(init=False, repr=False, compare=False, default_factory=dict)
+    _marginals: dict[int, Resolutions] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @cached_property
     def vertices(self) -> list[tuple[int, int]]:
@@ -71,15 +74,6 @@ class MarginalSets:
             known = tuple((mask & stretch[-1]).bit_count() for stretch in self._stretch)
             self._marginals[mask] = known
         return known
-
-    @cached_property
-    def _rows(self) -> dict[int, int]:
-        """Every row of bits met, once: collections share them, there being far fewer rows."""
-        return {}
-
-    @cached_property
-    def _marginals(self) -> dict[int, Resolutions]:
-        return {}
 
     @property
     def start(self) -> Collection:

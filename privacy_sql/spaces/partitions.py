@@ -170,7 +170,7 @@ Along = tuple[Floats, Any, Integers, Floats, Integers, Integers]  # span, cuttab
 
 def _ordered(columns: Mapping[str, Any], axis: Axis) -> Along:
     sizes = ("from", "to") if axis.numeric else ("lo", "hi")
-    low, high = (_numbers(columns[f"{end}_{axis.column}"]) for end in sizes)
+    low, high = (numbers(columns[f"{end}_{axis.column}"]) for end in sizes)
     first, last = (np.asarray(columns[f"{end}_{axis.column}"], dtype=np.int64) for end in ("lo", "hi"))
     middle = np.nan_to_num((low + high) / 2)
     return np.nan_to_num(high - low), first < last, np.full(len(low), NONE), middle, last, first
@@ -186,7 +186,8 @@ def _nodes(columns: Mapping[str, Any], axis: Axis) -> Along:
     return (child + 1) / axis.levels, child >= 0, child, nothing.astype(np.float64), nothing, nothing
 
 
-def _numbers(column: npt.NDArray[Any]) -> Floats:
+def numbers(column: npt.NDArray[Any]) -> Floats:
+    """Numbers as floats; NaN where one is missing."""
     if not isinstance(column, np.ma.MaskedArray):
         return column.astype(np.float64)
     return np.asarray(np.ma.filled(np.ma.asarray(column, dtype=np.float64), np.nan), dtype=np.float64)

@@ -93,7 +93,8 @@ class Tags:
     def settled(self) -> dict[Choice, bool]:
         """Every choice that is known to be safe or not, in lexicographic order."""
         places = np.argwhere((self.state == SAFE) | (self.state == UNSAFE))
-        return {(choice := tuple(map(int, row))): bool(self.state[choice] == SAFE) for row in places}
+        safe = self.state[tuple(places.T)] == SAFE
+        return dict(zip(map(tuple, places.tolist()), safe.tolist(), strict=True))
 
     def safe_choices(self) -> list[Choice]:
         """The choices known to be safe, in lexicographic order."""

@@ -32,7 +32,7 @@ AT_ONCE = 4 * 10**6  # pairs in one array
 
 
 @dataclass(frozen=True)
-class People:
+class CodedPeople:
     """The people of one file: codes of their known columns, one line for each combination with the secret."""
 
     known: Ints  # one column for each known column
@@ -44,7 +44,7 @@ class People:
         return int(self.n.sum())
 
 
-class Columns:
+class KnownColumnPlaces:
     """The known columns: for each code its place in the range, or only whether two codes are equal."""
 
     def __init__(self, labels: Sequence[Sequence[str | None]]) -> None:
@@ -59,7 +59,7 @@ class Columns:
         self.slack = 0 if exact else 2 * len(parts)
         self._places = [None if of is None else _places(of, self._one) for of in parts]
 
-    def sample(self, people: People, size: int, seed: int) -> tuple[Ints, Ints]:
+    def sample(self, people: CodedPeople, size: int, seed: int) -> tuple[Ints, Ints]:
         """The known codes and the secrets of some people, the same for a seed in whatever order they come."""
         # numbers of codes depend on the order of reading, labels do not
         order = sorted(range(len(people.n)), key=lambda line: self._name(people, line))
@@ -68,7 +68,7 @@ class Columns:
         lines = [order[bisect_right(ends, person)] for person in drawn]
         return people.known[lines], people.secret[lines]
 
-    def _name(self, people: People, line: int) -> list[tuple[bool, str]]:
+    def _name(self, people: CodedPeople, line: int) -> list[tuple[bool, str]]:
         codes = people.known[line].tolist()
         found = [labels[code] for labels, code in zip(self._labels, codes, strict=False)]
         found.append(self._labels[-1][int(people.secret[line])])
@@ -88,7 +88,7 @@ class Columns:
         return found
 
 
-def right_by_nearest(columns: Columns, asked: tuple[Ints, Ints], shown: People) -> Fraction:
+def right_by_nearest(columns: KnownColumnPlaces, asked: tuple[Ints, Ints], shown: CodedPeople) -> Fraction:
     """The expected number guessed right: by the most common secret of the nearest rows, with ties shared."""
     known, own = np.unique(asked[0], axis=0, return_inverse=True)
     rows, row_of = np.unique(shown.known, axis=0, return_inverse=True)

@@ -24,7 +24,7 @@ LEAST_PLACES = 2**16
 MOST_PLACES = 4  # for each combination
 
 
-class Column(NamedTuple):
+class PackedColumn(NamedTuple):
     """One column of the combinations: what occurs in it, and where each place of a line is among that."""
 
     values: list[int | None]
@@ -32,7 +32,7 @@ class Column(NamedTuple):
     place: Ints
 
 
-def packed(rows: Opened, columns: Sequence[str]) -> tuple[list[Column], Ints] | None:
+def packed(rows: Opened, columns: Sequence[str]) -> tuple[list[PackedColumn], Ints] | None:
     """The combinations of some columns, and how many rows have each.
 
     None if a column has no whole numbers, or they are too many for one number, or the rows changed meanwhile.
@@ -60,7 +60,7 @@ def packed(rows: Opened, columns: Sequence[str]) -> tuple[list[Column], Ints] | 
     return _apart(np.asarray(lines, np.int64), lows, widths), np.asarray(counts["n_rows"], np.int64)
 
 
-def _apart(lines: Ints, lows: Sequence[int], widths: Sequence[int]) -> list[Column]:
+def _apart(lines: Ints, lows: Sequence[int], widths: Sequence[int]) -> list[PackedColumn]:
     """The columns of packed combinations.
 
     >>> [found] = _apart(np.array([3, 0, 1, 3]), [10], [5])
@@ -81,6 +81,6 @@ def _apart(lines: Ints, lows: Sequence[int], widths: Sequence[int]) -> list[Colu
             places, place = np.unique(place, return_inverse=True)
             of_place = np.arange(len(places))
         values = [low + number - 1 if number else None for number in places.tolist()]
-        found.append(Column(values, of_place, place))
+        found.append(PackedColumn(values, of_place, place))
         lines = rest
     return found[::-1]

@@ -168,7 +168,7 @@ def posterior(*question: Any, method: str = "exact", **more: Any) -> GroupPoster
     """
     if question and not isinstance(question[0], Sequence | np.ndarray):
         return _of_table(*question, **{**more, "method": method})
-    return _of_group(*question, **{**more, "method": method})
+    return GroupPosterior.of(*question, **{**more, "method": method})
 
 
 @dataclass(frozen=True)
@@ -180,13 +180,14 @@ class GroupPosterior:
     log10_likelihood: float | None
     flags: tuple[str, ...]
 
-
-def _of_group(prior: Sequence[Any], counts: Sequence[int], method: str = "exact") -> GroupPosterior:
-    found = posteriors.group_posterior(_numbers(prior), counts, method)
-    rows = None
-    if found.values is not None:
-        rows = [None if any(c is None or c != c for c in row) else row for row in found.values.tolist()]
-    return GroupPosterior(rows, found.likelihood, found.log10_likelihood, found.flags)
+    @classmethod
+    def of(cls, prior: Sequence[Any], counts: Sequence[int], method: str = "exact") -> GroupPosterior:
+        """Those of a group with these counts, from what is believed about each of its people."""
+        found = posteriors.group_posterior(_numbers(prior), counts, method)
+        rows = None
+        if found.values is not None:
+            rows = [None if any(c is None or c != c for c in row) else row for row in found.values.tolist()]
+        return cls(rows, found.likelihood, found.log10_likelihood, found.flags)
 
 
 def _numbers(given: Sequence[Sequence[Any]] | npt.NDArray[Any]) -> npt.NDArray[Any]:

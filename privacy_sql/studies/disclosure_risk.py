@@ -203,7 +203,7 @@ class _Question:
 
     @classmethod
     def of(
-        cls, grouping: Grouping, facts: Sequence[written.Fact], question: Sequence[written.Atom]
+        cls, grouping: Grouping, facts: Sequence[written.NamedFact], question: Sequence[written.NamedAtom]
     ) -> _Question:
         table = grouping.base.table
         if not table.identifier or not table.sensitives:
@@ -309,7 +309,7 @@ class _Names:
 
     @classmethod
     def of(
-        cls, grouping: Grouping, facts: Sequence[written.Fact], question: Sequence[written.Atom]
+        cls, grouping: Grouping, facts: Sequence[written.NamedFact], question: Sequence[written.NamedAtom]
     ) -> _Names:
         """Look up all names at once, and report those that are missing by their lines."""
         where = [
@@ -346,7 +346,7 @@ class _Names:
     def of_place(self) -> dict[tuple[int, int], str]:
         return {place: name for name, place in self.places.items()}
 
-    def atom(self, atom: written.Atom) -> Atom:
+    def atom(self, atom: written.NamedAtom) -> Atom:
         return Atom(*self.places[atom.person], self.codes[atom.value])
 
 

@@ -35,7 +35,7 @@ _WEIGHT = re.compile(r"\s*([-+]?[0-9.,][0-9.,/eE+-]*\s*%?)\s*:(?![0-9])(\s*)(\S.
 
 
 @dataclass(frozen=True)
-class Atom:
+class NamedAtom:
     """One person has one sensitive value."""
 
     person: str
@@ -43,30 +43,30 @@ class Atom:
 
 
 @dataclass(frozen=True)
-class Clause:
+class NamedClause:
     """If all of `if_all` hold, at least one of `then_any` holds.
 
     `is` has nothing on the left, `not` nothing on the right.
     """
 
-    if_all: tuple[Atom, ...]
-    then_any: tuple[Atom, ...]
+    if_all: tuple[NamedAtom, ...]
+    then_any: tuple[NamedAtom, ...]
 
 
 @dataclass(frozen=True)
-class Fact:
+class NamedFact:
     """What a line says: all of its clauses, with a weight; `line` is its number in the user's text."""
 
-    clauses: tuple[Clause, ...]
+    clauses: tuple[NamedClause, ...]
     line: int
     weight: Fraction = Fraction(1)
 
 
-Literal = tuple[bool, Atom]  # whether the person has the value
+Literal = tuple[bool, NamedAtom]  # whether the person has the value
 Sentence = list[list[Literal]]  # one literal of each list holds
 
 
-def parse_facts(lines: Iterable[str]) -> tuple[Fact, ...]:
+def parse_facts(lines: Iterable[str]) -> tuple[NamedFact, ...]:
     """What the lines say. One error names every line that could not be read.
 
     >>> parse_facts(["0.8: Ed not Mumps"])[0].weight
@@ -77,7 +77,7 @@ def parse_facts(lines: Iterable[str]) -> tuple[Fact, ...]:
     ... ]
     [3, 2]
     """
-    facts: list[Fact] = []
+    facts: list[NamedFact] = []
     errors: list[PrivacySqlError] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip() or line.lstrip().startswith("#"):
@@ -107,7 +107,7 @@ def without_guess(lines: Iterable[str]) -> tuple[list[str], str | None]:
     return found, next(iter(guesses), None)
 
 
-def parse_atom(text: str, where: str = "atom") -> Atom:
+def parse_atom(text: str, where: str = "atom") -> NamedAtom:
     """The atom of a question such as "Tom is AIDS" or "Tom has AIDS"."""
     holds, atom = _literal(_tokens(text, where, _TOKEN), where)
     if not holds:
@@ -116,7 +116,7 @@ def parse_atom(text: str, where: str = "atom") -> Atom:
     return atom
 
 
-def _parse_line(line: str, number: int) -> Fact:
+def _parse_line(line: str, number: int) -> NamedFact:
     where = f"facts line {number}"
     weighted = _WEIGHT.fullmatch(line)
     weight = number_in(weighted[1]) if weighted else Fraction(1)
@@ -131,13 +131,13 @@ def _parse_line(line: str, number: int) -> Fact:
     else:
         sentence = _sentence(_tokens(said, where, _TOKEN), where)
     clauses = tuple(
-        Clause(
+        NamedClause(
             tuple(atom for holds, atom in literals if not holds),
             tuple(atom for holds, atom in literals if holds),
         )
         for literals in sentence
     )
-    return Fact(clauses, number, weight)
+    return NamedFact(clauses, number, weight)
 
 
 def _sentence(tokens: Sequence[str], where: str) -> Sentence:
@@ -195,11 +195,11 @@ def _family(tokens: Sequence[str], where: str) -> Sentence:
     names = [_name(part, where, "a person") for part in people]
     if len(set(names)) < 2:
         raise _unreadable(where, "a family needs at least two people", "Write family Value: Name, Name.")
-    atoms = [Atom(person, value) for person in names]
+    atoms = [NamedAtom(person, value) for person in names]
     return [[(False, one), (True, following)] for one, following in pairwise([*atoms, atoms[0]])]
 
 
-def _atom(tokens: Sequence[str], where: str) -> Atom:
+def _atom(tokens: Sequence[str], where: str) -> NamedAtom:
     if tokens.count("is") != 1:
         raise _unreadable(
             where,
@@ -208,7 +208,7 @@ def _atom(tokens: Sequence[str], where: str) -> Atom:
             "&, | or -> in them.",
         )
     at = tokens.index("is")
-    return Atom(_name(tokens[:at], where, "a person"), _name(tokens[at + 1 :], where, "a value"))
+    return NamedAtom(_name(tokens[:at], where, "a person"), _name(tokens[at + 1 :], where, "a value"))
 
 
 def _name(tokens: Sequence[str], where: str, what: str) -> str:

@@ -48,7 +48,7 @@ class Telling:
 
 
 @dataclass(frozen=True)
-class Ratios:
+class SeparationRatios:
     """How far a set of columns tells people apart (Motwani and Xu): groups, people alone, pairs of people.
 
     `separation` is the share of pairs of people who differ in it; a single person has no pair.
@@ -64,7 +64,7 @@ class Identified:
     """Which columns identify people, in counts; no set has more columns than requested."""
 
     people: int
-    ratios: Mapping[tuple[str, ...], Ratios]
+    ratios: Mapping[tuple[str, ...], SeparationRatios]
     people_by_least_size: Mapping[int, int]  # by the size of a person's least set
     sets_by_size: Mapping[int, int]  # minimal unique sets, those of different people apart
     share_of_sets_with_column: Mapping[str, Fraction]
@@ -114,7 +114,7 @@ def identify(
     return Identified(
         people=base.n_people,
         ratios={
-            tuple(columns[place] for place in members): Ratios(
+            tuple(columns[place] for place in members): SeparationRatios(
                 distinct=Fraction(found["n_groups"], base.n_people),
                 unique=Fraction(found["n_unique"], base.n_people),
                 separation=1 - Fraction(found["n_pairs"], pairs) if pairs else None,

@@ -27,8 +27,8 @@ from privacy_sql.history.described import PublishedColumn, describe, described_b
 from privacy_sql.manifest import SUFFIX
 from privacy_sql.query.template import names, render
 from privacy_sql.studies import _nearest
-from privacy_sql.studies._nearest import People
-from privacy_sql.studies._packed import Column, packed
+from privacy_sql.studies._nearest import CodedPeople
+from privacy_sql.studies._packed import PackedColumn, packed
 from privacy_sql.studies._proportions import Excess as Excess
 from privacy_sql.studies._proportions import clopper_pearson, confidence, excess
 from privacy_sql.table import Table
@@ -153,7 +153,7 @@ def measure(
         beyond = excess((right, asked.people), (by_chance, other.people), level, counted=True)
     near = near_control = near_beyond = None
     if nearest is not None:
-        columns = _nearest.Columns([list(of) for of in codes])
+        columns = _nearest.KnownColumnPlaces([list(of) for of in codes])
         near = _by_nearest(columns, asked, shown, nearest, seed, level)
         if other is not None:
             near_control = _by_nearest(columns, other, shown, nearest, seed, level)
@@ -239,7 +239,7 @@ def _read(
     kinds: Mapping[str, tuple[Hierarchy, int]],
     codes: Sequence[_Codes],
     what: str,
-) -> People:
+) -> CodedPeople:
     """One file counted by its known columns and its secret, with label numbers that all files share."""
     if not isinstance(given, Table):
         table = Table(given, list(known), secret, name=what)
@@ -269,10 +269,10 @@ def _read(
         labels = [kind.label(value, level) for value in its.values] if kind.height else its.values
         numbers = [of.of(None if label is None else text_of(label)) for label in labels]
         shared.append(np.array(numbers, np.int64)[its.of_place][its.place])
-    return People(np.array(shared[:-1]).T, shared[-1], n)
+    return CodedPeople(np.array(shared[:-1]).T, shared[-1], n)
 
 
-def _in_codes(rows: Opened, table: Table) -> tuple[list[Column], Ints]:
+def _in_codes(rows: Opened, table: Table) -> tuple[list[PackedColumn], Ints]:
     """The combinations of the columns of a table, whatever their types, and how many people have each."""
     base = count_opened(rows, table)
     if not base.holds_rows:
@@ -288,14 +288,14 @@ def _in_codes(rows: Opened, table: Table) -> tuple[list[Column], Ints]:
         values = {row["code"]: row["value"] for row in base.engine.fetch(shown)}
         place = np.zeros(max(values) + 1, np.int64)
         place[[*values]] = np.arange(len(values))
-        found.append(Column([*values.values()], place, np.asarray(counts[alias], np.int64)))
+        found.append(PackedColumn([*values.values()], place, np.asarray(counts[alias], np.int64)))
     return found, np.asarray(counts["n_rows"], np.int64)
 
 
 # -- what is counted -----------------------------------------------------------------------------------------
 
 
-def _keys(asked: People, shown: People, members: Sequence[int]) -> tuple[Ints, Ints]:
+def _keys(asked: CodedPeople, shown: CodedPeople, members: Sequence[int]) -> tuple[Ints, Ints]:
     """One number for each combination of some columns, the same in both files."""
     first, *others = ((asked.known[:, member], shown.known[:, member]) for member in members)
     keys = first
@@ -328,14 +328,16 @@ def _size(keys: tuple[Ints, Ints]) -> int:
     return max(int(part.max()) for part in keys) + 1
 
 
-def _singled(asked: People, shown: People, keys: tuple[Ints, Ints]) -> Singled:
+def _singled(asked: CodedPeople, shown: CodedPeople, keys: tuple[Ints, Ints]) -> Singled:
     """Combinations with one row in the release, and how many of those have one person in the source."""
     size = _size(keys)
     alone = _one_of(keys[1], shown.n, size)
     return Singled(int((alone & _one_of(keys[0], asked.n, size)).sum()), int(alone.sum()))
 
 
-def _linked(asked: People, shown: People, halves: Sequence[Sequence[int]], keys: tuple[Ints, Ints]) -> int:
+def _linked(
+    asked: CodedPeople, shown: CodedPeople, halves: Sequence[Sequence[int]], keys: tuple[Ints, Ints]
+) -> int:
     """People alone on both halves for whom exactly one row fits both."""
     ours, theirs = keys
     found = _one_of(theirs, shown.n, _size(keys))[ours]
@@ -345,7 +347,7 @@ def _linked(asked: People, shown: People, halves: Sequence[Sequence[int]], keys:
     return int(found.sum())
 
 
-def _guessed(asked: People, shown: People, keys: tuple[Ints, Ints]) -> tuple[Fraction, int]:
+def _guessed(asked: CodedPeople, shown: CodedPeople, keys: tuple[Ints, Ints]) -> tuple[Fraction, int]:
     """The expected number of people guessed right by their most common value, and how many have a row."""
     ours, theirs = keys
     cells = mine, its = _with(keys, (asked.secret, shown.secret))
@@ -369,7 +371,12 @@ def _guessed(asked: People, shown: People, keys: tuple[Ints, Ints]) -> tuple[Fra
 
 
 def _by_nearest(
-    columns: _nearest.Columns, of: People, shown: People, size: int, seed: int, level: str | float
+    columns: _nearest.KnownColumnPlaces,
+    of: CodedPeople,
+    shown: CodedPeople,
+    size: int,
+    seed: int,
+    level: str | float,
 ) -> Nearest:
     """The guesses about a sample of people; about everybody where there are no more."""
     sample = columns.sample(of, size, seed)

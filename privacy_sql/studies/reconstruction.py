@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privacy_sql import files, manifest
+from privacy_sql import files
 from privacy_sql.engines import Engine, connect
 from privacy_sql.errors import NotSafe, UsageError, did_you_mean, raise_all
-from privacy_sql.kernels.marginals.counting_bounds import Question, answers, expectations
+from privacy_sql.kernels.marginals.counting_bounds import CountQuestion, answers, expectations
 from privacy_sql.kernels.marginals.junction_tree import Resolutions, finest, junction_tree
 from privacy_sql.kernels.marginals.leaf_domain import Cell, LeafDomain
 from privacy_sql.kernels.marginals.max_entropy import drawn
@@ -60,7 +60,7 @@ class CountedCell:
 
 
 @dataclass(frozen=True)
-class Counts:
+class BoundedCount:
     """The answer to a counting query; `tight` says whether the bounds use all tables together."""
 
     columns: tuple[str, ...]
@@ -123,7 +123,7 @@ class Reconstruction:
         tops = zip(attributes.names, attributes.finest, finest(published), strict=True)
         return {**shown, **{name: (a, height - r) for a, (name, height, r) in enumerate(tops)}}
 
-    def query(self, columns: str | Sequence[str], where: Wanted | None = None) -> Counts:
+    def query(self, columns: str | Sequence[str], where: Wanted | None = None) -> BoundedCount:
         """How many rows have each combination of these columns, among those that `where` keeps.
 
         A column has its finest published level, or another one if you use its name in the files. `where`
@@ -150,13 +150,13 @@ class Reconstruction:
         if not asked and not cells:
             cells = [CountedCell((), Fraction(0), 0, 0)]
         cells.sort(key=lambda cell: [(label is None, label or "") for label in cell.values])
-        return Counts(tuple(asked), tuple(cells), tight)
+        return BoundedCount(tuple(asked), tuple(cells), tight)
 
     def count(self, where: Wanted) -> CountedCell:
         """How many rows have these labels: column -> a label, or several."""
         return self.query([], where).cells[0]
 
-    def _question(self, asked: Sequence[str], wanted: Mapping[str, set[Label]]) -> Question:
+    def _question(self, asked: Sequence[str], wanted: Mapping[str, set[Label]]) -> CountQuestion:
         """Columns and conditions as numbers; one error names all unknown columns."""
         named = [*asked, *(name for name in wanted if name not in asked)]
         raise_all(
@@ -194,7 +194,7 @@ class Reconstruction:
                 else (node if name in asked else INSIDE)
                 for node in {path[at[a]] for path in self.domain.paths[a]}
             }
-        return Question(tuple(at), classes)
+        return CountQuestion(tuple(at), classes)
 
     def _labels_of(self, a: int, level: int) -> Mapping[int, Label]:
         column = "s" if a == self._attributes.sensitive else f"{self._attributes.aliases[a]}_{level}"
@@ -295,17 +295,14 @@ def reconstruct(path: str | Path, engine: Engine | None = None) -> Reconstructio
     """
     files.refuse_no_path(path, "what to reconstruct")
     place, content = verifying.found(path, engine)
-    verifying.verify(path, engine)
-    if content["method"] != "marginals":
+    verifying.verified(path, engine)
+    if content.method != "marginals":
         raise UsageError(
             "no_marginals",
-            f"{content['release']} was published by {content['method']}, not as marginals",
+            f"{content.release} was published by {content.method}, not as marginals",
             hint="Only marginals need it; count the rows of other releases.",
         )
-    places: tuple[Path | str, ...] = tuple(
-        files.written(part, place.parent) if "file" in part else str(part["relation"])
-        for part in manifest.parts(content)
-    )
+    places = files.places(content, place.parent)
     session = (engine or connect()).session([each for each in places if isinstance(each, Path)])
     attributes, published = _collection(content)
     if len(places) != len(published):
@@ -317,7 +314,7 @@ def reconstruct(path: str | Path, engine: Engine | None = None) -> Reconstructio
         if set(shown) - set(session.columns(relation)):
             raise _not_ours(place)
         copies.append(session.create(render("counted/listed.sql", relation=relation, columns=shown)))
-    if verifying.verify(path, engine) != content:
+    if verifying.verified(path, engine) != content:
         raise NotSafe("output_changed", f"{place.name} changed while it was being read", hint="Run it again.")
     table = Table(places[0], [name for a, name in enumerate(attributes.names) if a != attributes.sensitive])
     meant = MarginalTables(PublishedRows(session, table, 0, {}), attributes, published, {}, 0)
@@ -335,15 +332,15 @@ def reconstruct(path: str | Path, engine: Engine | None = None) -> Reconstructio
         }
         for column, relation in tables.base.labels.items()
     }
-    return Reconstruction(content["release"], tables, domain, counts, labels, tuple(copies), places)
+    return Reconstruction(content.release, tables, domain, counts, labels, tuple(copies), places)
 
 
 def _collection(content: Manifest) -> tuple[Attributes, tuple[Resolutions, ...]]:
     """The columns that the marginals of a manifest show, and their levels."""
-    levels = [dict(marginal) for marginal in content["choice"]["marginals"]]
+    levels = [dict(marginal) for marginal in content.choice["marginals"]]
     names = list(dict.fromkeys(name for marginal in levels for name in marginal))
     # with several sensitive columns, it does not matter here which one has that role
-    sensitive = [name for name in names if content["roles"].get(name) == "sensitive"][:1]
+    sensitive = [name for name in names if content.roles.get(name) == "sensitive"][:1]
     names = [*(name for name in names if name not in sensitive), *sensitive]
     attributes = Attributes(
         tuple(names),

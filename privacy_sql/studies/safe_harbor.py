@@ -198,7 +198,7 @@ _READ_AS = "0123456789------/.@" + " " * 5
 
 
 @dataclass(frozen=True)
-class Seen:
+class SignOfIdentifier:
     """One column that may hold one kind of identifier: how sure that is, in how many rows and values."""
 
     kind: str
@@ -215,7 +215,7 @@ class Scan:
     name: str
     rows: int
     columns: tuple[str, ...]
-    seen: tuple[Seen, ...]
+    seen: tuple[SignOfIdentifier, ...]
     as_text: tuple[str, ...]  # columns of times, lists or bytes, of which the text was read
     is_people: bool  # whether a row is a person
 
@@ -327,13 +327,15 @@ def _scanned(
 ) -> Scan:
     """`person` is the column that tells which rows are of one person; without it every row is another."""
     listed = None if areas is None else _areas(engine, areas)
-    seen: list[Seen] = []
+    seen: list[SignOfIdentifier] = []
     (sizes,) = engine.fetch(render("counted/rows.sql", relation=source))
     as_text = [column for column, kind in kinds.items() if kind == OTHER]
     for column in kinds:
         # words of a name may begin with a capital letter: ageAtVisit
         named = f"{column} {re.sub('(?<=[a-z])(?=[A-Z])', '_', column)}"
-        by_name = [Seen(kind, column, NAMED) for kind, pattern in NAMES.items() if pattern.search(named)]
+        by_name = [
+            SignOfIdentifier(kind, column, NAMED) for kind, pattern in NAMES.items() if pattern.search(named)
+        ]
         asked = _asked(named, with_areas=listed is not None)
         query = _query(
             source, column, asked, _three_digits(named), listed, as_text=column in as_text, person=person
@@ -400,11 +402,11 @@ def _query(
     )
 
 
-def _by_value(column: str, asked: Iterable[_Kind], found: Row) -> Iterator[Seen]:
+def _by_value(column: str, asked: Iterable[_Kind], found: Row) -> Iterator[SignOfIdentifier]:
     """What the values of a column look like, with the strongest sign of each kind."""
-    told: dict[str, Seen] = {}
+    told: dict[str, SignOfIdentifier] = {}
     if found.get("n_area"):
-        told["B"] = Seen("B", column, FOUND, found["n_area"], found["n_areas"])
+        told["B"] = SignOfIdentifier("B", column, FOUND, found["n_area"], found["n_areas"])
     for state in (FOUND, DECIDE):
         for n, key in enumerate(asked):
             if (
@@ -415,12 +417,12 @@ def _by_value(column: str, asked: Iterable[_Kind], found: Row) -> Iterator[Seen]
                 before = told.get(key.kind)
                 rows = found[f"p{n}"] + (before.rows if before else 0)
                 values = found[f"v_p{n}"] + (before.values if before else 0)
-                told[key.kind] = Seen(key.kind, column, state, rows, values)
+                told[key.kind] = SignOfIdentifier(key.kind, column, state, rows, values)
     alone, present, values = found["n_single"], found["n_present"], found["n_codes"]
     if values > 1 and alone == present:
-        told["R"] = Seen("R", column, FOUND, present, values)
+        told["R"] = SignOfIdentifier("R", column, FOUND, present, values)
     elif values >= NEARLY_ALL - 1 and alone * NEARLY_ALL >= present * (NEARLY_ALL - 1):
-        told["R"] = Seen("R", column, DECIDE, alone, values)
+        told["R"] = SignOfIdentifier("R", column, DECIDE, alone, values)
     return iter(told.values())
 
 

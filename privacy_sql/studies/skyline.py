@@ -144,7 +144,7 @@ class Skyline:
 
 
 @dataclass(frozen=True)
-class Found:
+class TableSkylines:
     """The skylines of a table at one limit."""
 
     rows: int
@@ -160,7 +160,7 @@ def skylines(
     value: str | None = None,
     limit: Exact = "0.95",
     show_values: bool = False,
-) -> Found:
+) -> TableSkylines:
     """The skyline of one value, or of every value, the most common first (chen2008, Sec. 8.3)."""
     allowed = limit_of(limit, "skyline")
     grouping = groups_of(engine, table)
@@ -181,7 +181,7 @@ def skylines(
             stories[kind], taken = _told(asked, grouping, code, wanted, show_values)
             whom |= {kind: taken} if taken else {}
         made.append(Skyline(label, asked.everybody(code), points, stories, whom))
-    return Found(grouping.base.rows, grouping.n_groups, allowed, made)
+    return TableSkylines(grouping.base.rows, grouping.n_groups, allowed, made)
 
 
 def _one_too_many(points: list[Point]) -> dict[str, kernel.Amounts]:
@@ -282,7 +282,9 @@ def explored_of(asked: Skylines) -> tuple[list[Explored], int]:
     return found, len(ranked)
 
 
-def _rounded_up(groups: list[kernel.Group], amounts: kernel.Amounts, case: kernel.ValuesPerPerson) -> int:
+def _rounded_up(
+    groups: list[kernel.SkylineGroup], amounts: kernel.Amounts, case: kernel.ValuesPerPerson
+) -> int:
     """In 1/10,000; only certainty gives 10,000."""
     found = kernel.breach_probability(groups, amounts, case)
     return 10_000 if found >= 1 else min(9_999, math.ceil(10_000 * found))

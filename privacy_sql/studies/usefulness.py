@@ -10,9 +10,9 @@ import numpy as np
 from privacy_sql import registry
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
-from privacy_sql.lattice.costs import Costs, Seen, Shown
-from privacy_sql.lattice.in_memory import InMemory, Mask, fits
-from privacy_sql.lattice.in_memory import Seen as SeenInMemory
+from privacy_sql.lattice.costs import Costs, GroupsInSql, Shown
+from privacy_sql.lattice.in_memory import GroupMask, GroupsInMemory, InMemory, fits
+from privacy_sql.lattice.search import without_values
 from privacy_sql.query.template import names, render
 from privacy_sql.release import Release
 from privacy_sql.utilities import Answered, Query
@@ -51,7 +51,7 @@ class Typical(QueryError):
 
 
 @dataclass(frozen=True)
-class Usefulness:
+class UsefulnessFound:
     """Utilities by name, and for each kind of query (the columns it uses) the mean relative error.
 
     `kept`: the share of detail each column keeps; `loss` is 1 minus their mean.
@@ -62,7 +62,7 @@ class Usefulness:
     kept: dict[str, float] = field(default_factory=dict)
 
 
-def usefulness(release: Release) -> Usefulness:
+def usefulness(release: Release) -> UsefulnessFound:
     """What a release with one level per column costs, or how well one with permuted values answers.
 
     >>> import pandas as pd, privacy_sql as ps
@@ -75,16 +75,22 @@ def usefulness(release: Release) -> Usefulness:
     """
     base = release.base
     if release.group:
-        return Usefulness({}, list(_errors(base, lambda utility: _permuted(release.groups, utility))))
+        return UsefulnessFound({}, list(_errors(base, lambda utility: _permuted(release.groups, utility))))
     shown = shown_of(release)
     costs = Costs(base)
     reads = [registry.get("utilities", name)() for name in UTILITIES]
-    able = [u for u in reads if base.table.sensitives or not u.needs_sensitive]
+    able = [
+        u for u in reads if (base.table.sensitives or not u.needs_sensitive) and not without_values(u, base)
+    ]
     utilities = {u.name: finite(u.shown(costs.cost(u, shown))) for u in able}
-    errors = _errors(base, lambda utility: costs.answers(utility, shown)) if base.table.sensitives else ()
+    errors = (
+        _errors(base, lambda utility: costs.answers(utility, shown))
+        if base.table.sensitives and base.rows
+        else ()
+    )
     by_column = zip(base.table.quasi, costs.published_labels(shown), strict=True)
     kept = {name: 1 - Loss().part(*labels, costs.n_people) for name, labels in by_column}
-    return Usefulness(utilities, list(errors), kept)
+    return UsefulnessFound(utilities, list(errors), kept)
 
 
 def _permuted(grouping: Grouping, utility: QueryError) -> Answered:
@@ -111,16 +117,16 @@ def shown_of(release: Release) -> Shown:
         counts = InMemory(base, with_sensitive=bool(base.table.sensitives))
         every = counts.groups(choice)
         if grouping.gone is None:
-            return Shown(choice, SeenInMemory(counts, every))
-        left = Seen(grouping)
+            return Shown(choice, GroupsInMemory(counts, every))
+        left = GroupsInSql(grouping)
         kept = counts.packing.packed([left.labels(position) for position, _ in enumerate(choice)])
-        return Shown(choice, SeenInMemory(counts, every), Mask(~np.isin(every.key, kept)))
+        return Shown(choice, GroupsInMemory(counts, every), GroupMask(~np.isin(every.key, kept)))
     whole = Grouping.by(base, base.keys(release.levels))
     gone: frozenset[int] = frozenset()
     if grouping.gone is not None:
         rows = base.engine.fetch(render("counted/listed.sql", relation=grouping.gone, columns=names(["g"])))
         gone = frozenset(row["g"] for row in rows)
-    return Shown(choice, Seen(whole), gone)
+    return Shown(choice, GroupsInSql(whole), gone)
 
 
 def _errors(base: Base, answered: Callable[[QueryError], Answered]) -> Iterator[tuple[list[str], float]]:

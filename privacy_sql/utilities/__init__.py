@@ -41,7 +41,7 @@ class Label:
 
 
 @dataclass(frozen=True)
-class Column:
+class MeasuredColumn:
     """A quasi-identifier: its hierarchy's height, and the one label that would cover all of it."""
 
     height: int
@@ -61,7 +61,7 @@ class Published:
     @property
     def everywhere(self) -> float:
         """The suppressed rows spread evenly over every raw combination and sensitive value."""
-        return self.n_suppressed / (self.n_combinations * self.n_values)
+        return self.n_suppressed / (self.n_combinations * max(self.n_values, 1))
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Measurable(Protocol):
         """How much of the source is published."""
 
     @property
-    def labels(self) -> Sequence[tuple[Column, Sequence[tuple[Label, int]]]]:
+    def labels(self) -> Sequence[tuple[MeasuredColumn, Sequence[tuple[Label, int]]]]:
         """For each column its published labels, each with its rows."""
 
     @property
@@ -123,6 +123,7 @@ class Utility(ABC):
     reads_sensitive: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = False  # it has no value where no column is sensitive
     needs_k: ClassVar[bool] = False  # it compares with the k that is required
+    of_levels: ClassVar[bool] = False  # it adds up the levels of columns, whoever is suppressed
 
     needs_extra: ClassVar[bool] = False  # a package of an extra, so asked only where somebody minimises it
     # whether it can be measured on groups in memory
@@ -166,18 +167,20 @@ class Additive(Utility):
         return sum(weight * part for weight, part in zip(weights, parts, strict=True)) / sum(weights)
 
     @abstractmethod
-    def penalty(self, label: Label, column: Column) -> float:
+    def penalty(self, label: Label, column: MeasuredColumn) -> float:
         """What one published value costs."""
 
-    def suppressed(self, column: Column) -> float:
+    def suppressed(self, column: MeasuredColumn) -> float:
         """What a value costs that is not published."""
         return 1.0
 
-    def cost(self, columns: Sequence[tuple[Column, Sequence[tuple[Label, int]]]], n_rows: int) -> float:
+    def cost(
+        self, columns: Sequence[tuple[MeasuredColumn, Sequence[tuple[Label, int]]]], n_rows: int
+    ) -> float:
         """The mean over columns and rows; each column lists its labels with the rows published under them."""
         return sum(self.part(column, labels, n_rows) for column, labels in columns) / max(1, len(columns))
 
-    def part(self, column: Column, labels: Sequence[tuple[Label, int]], n_rows: int) -> float:
+    def part(self, column: MeasuredColumn, labels: Sequence[tuple[Label, int]], n_rows: int) -> float:
         """The mean penalty of one column's values."""
         published = sum(rows for _, rows in labels)
         total = sum(rows * self.penalty(label, column) for label, rows in labels)

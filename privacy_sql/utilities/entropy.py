@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import fsum, log2
 
-from privacy_sql.utilities import Additive, Column, Label
+from privacy_sql.utilities import Additive, Label, MeasuredColumn
 
 
 def bits_hidden(counts: Sequence[int]) -> float:
@@ -23,8 +23,8 @@ class Entropy(Additive):
 
     name = "entropy"
 
-    def penalty(self, label: Label, column: Column) -> float:
+    def penalty(self, label: Label, column: MeasuredColumn) -> float:
         return label.bits
 
-    def suppressed(self, column: Column) -> float:
+    def suppressed(self, column: MeasuredColumn) -> float:
         return column.whole.bits

@@ -1,6 +1,6 @@
 """Iyengar's loss: how much of its column's domain the average published value covers."""
 
-from privacy_sql.utilities import Additive, Column, Label
+from privacy_sql.utilities import Additive, Label, MeasuredColumn
 
 
 def penalty(leaves: int, domain: int) -> float:
@@ -19,5 +19,5 @@ class Loss(Additive):
 
     name = "loss"
 
-    def penalty(self, label: Label, column: Column) -> float:
+    def penalty(self, label: Label, column: MeasuredColumn) -> float:
         return penalty(label.n_leaves, column.whole.n_leaves)

@@ -1,6 +1,6 @@
 """Normalised certainty penalty, summed up as the Global Certainty Penalty."""
 
-from privacy_sql.utilities import Additive, Column, Label
+from privacy_sql.utilities import Additive, Label, MeasuredColumn
 
 
 def penalty(leaves: int, domain: int) -> float:
@@ -33,7 +33,7 @@ class Ncp(Additive):
 
     name = "ncp"
 
-    def penalty(self, label: Label, column: Column) -> float:
+    def penalty(self, label: Label, column: MeasuredColumn) -> float:
         whole = column.whole
         if None in (label.low, label.high, whole.low, whole.high):
             return penalty(label.n_leaves, whole.n_leaves)

@@ -1,6 +1,6 @@
 """Precision: how far up its hierarchy the average value stands."""
 
-from privacy_sql.utilities import Additive, Column, Label
+from privacy_sql.utilities import Additive, Label, MeasuredColumn
 
 
 class Precision(Additive):
@@ -11,7 +11,7 @@ class Precision(Additive):
 
     name = "precision"
 
-    def penalty(self, label: Label, column: Column) -> float:
+    def penalty(self, label: Label, column: MeasuredColumn) -> float:
         return label.level / column.height if column.height else 0.0
 
     def shown(self, cost: float) -> float:

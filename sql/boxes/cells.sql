@@ -2,7 +2,7 @@
 -- of places counts as its first place, and no band is split yet.
 -- in: boxes, asked (box, way, band), ways [(number, place)], banded, relaxed, told, measures
 -- out: box, way, place, [c], told, measures    grain: box, way, place and what is told
-with along as (
+with {% if banded %}along{% else %}counted{% endif %} as (
     select
         asked.box,
         asked.way,
@@ -16,18 +16,16 @@ with along as (
         end as place,
         {% if relaxed and banded %}
         cast(0 as bigint) as c,
-        {% elif relaxed %}
-        boxes.c,
         {% endif %}
-        {% for name in told %}
-        boxes.{{ name }},
-        {% endfor %}
-        {% for measure in measures %}
-        boxes.{{ measure }}{% if not loop.last %},{% endif %}
-
-        {% endfor %}
+        {{ privacy_sql.counted_columns(relaxed and not banded, told, measures) }}
     from {{ boxes }} as boxes
-    inner join {{ asked }} as asked
+    inner join (
+        select
+            box,
+            way,
+            band
+        from {{ asked }}
+    ) as asked
         on boxes.box = asked.box
 ){% if banded %},
 counted as (
@@ -35,43 +33,9 @@ counted as (
         box,
         way,
         {{ privacy_sql.band_of() }} as place,
-        {% if relaxed %}
-        c,
-        {% endif %}
-        {% for name in told %}
-        {{ name }},
-        {% endfor %}
-        {% for measure in measures %}
-        {{ measure }}{% if not loop.last %},{% endif %}
-
-        {% endfor %}
+        {{ privacy_sql.counted_columns(relaxed, told, measures) }}
     from along
 )
 {% endif %}
 
-select
-    box,
-    way,
-    place,
-    {% if relaxed %}
-    c,
-    {% endif %}
-    {% for name in told %}
-    {{ name }},
-    {% endfor %}
-    {% for measure in measures %}
-    cast(sum({{ measure }}) as bigint) as {{ measure }}{% if not loop.last %},{% endif %}
-
-    {% endfor %}
-from {% if banded %}counted{% else %}along{% endif %}
-
-group by
-    box,
-    way,
-    {% if relaxed %}
-    c,
-    {% endif %}
-    {% for name in told %}
-    {{ name }},
-    {% endfor %}
-    place
+{{ privacy_sql.added_up(relaxed, told, measures) }}

@@ -11,16 +11,7 @@ with around as (
             when cells.place < middles.place then -1
             else middles.stop
         end as place,
-        {% if relaxed %}
-        cells.c,
-        {% endif %}
-        {% for name in told %}
-        cells.{{ name }},
-        {% endfor %}
-        {% for measure in measures %}
-        cells.{{ measure }}{% if not loop.last %},{% endif %}
-
-        {% endfor %}
+        {{ privacy_sql.counted_columns(relaxed, told, measures) }}
     from {{ cells }} as cells
     left join {{ middles }} as middles
         on cells.box = middles.box
@@ -41,78 +32,27 @@ along as (
             when {{ number }} then boxes.{{ place }}
             {% endfor %}
         end as place,
-        {% if relaxed %}
-        boxes.c,
-        {% endif %}
-        {% for name in told %}
-        boxes.{{ name }},
-        {% endfor %}
-        {% for measure in measures %}
-        boxes.{{ measure }}{% if not loop.last %},{% endif %}
-
-        {% endfor %}
+        {{ privacy_sql.counted_columns(relaxed, told, measures) }}
     from {{ boxes }} as boxes
     inner join {{ middles }} as middles
         on boxes.box = middles.box
 ),
-together as (
+counted as (
     select
         box,
         way,
         place,
-        {% if relaxed %}
-        c,
-        {% endif %}
-        {% for name in told %}
-        {{ name }},
-        {% endfor %}
-        {% for measure in measures %}
-        {{ measure }}{% if not loop.last %},{% endif %}
-
-        {% endfor %}
+        {{ privacy_sql.counted_columns(relaxed, told, measures) }}
     from around
     union all
     select
         box,
         way,
         cast(place as bigint) as place,
-        {% if relaxed %}
-        c,
-        {% endif %}
-        {% for name in told %}
-        {{ name }},
-        {% endfor %}
-        {% for measure in measures %}
-        {{ measure }}{% if not loop.last %},{% endif %}
-
-        {% endfor %}
+        {{ privacy_sql.counted_columns(relaxed, told, measures) }}
     from along
     where
         place >= first_place
         and place < stop
 )
-select
-    box,
-    way,
-    place,
-    {% if relaxed %}
-    c,
-    {% endif %}
-    {% for name in told %}
-    {{ name }},
-    {% endfor %}
-    {% for measure in measures %}
-    cast(sum({{ measure }}) as bigint) as {{ measure }}{% if not loop.last %},{% endif %}
-
-    {% endfor %}
-from together
-group by
-    box,
-    way,
-    {% if relaxed %}
-    c,
-    {% endif %}
-    {% for name in told %}
-    {{ name }},
-    {% endfor %}
-    place
+{{ privacy_sql.added_up(relaxed, told, measures) }}

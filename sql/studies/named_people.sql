@@ -20,15 +20,4 @@ select distinct
     found.position,
     members.g
 from found
-{% if columns %}
-inner join {{ members }} as members
-    on
-    {% for name, alias, dictionary in columns %}
-    found.{{ alias }} = members.{{ alias }}
-    {% if not loop.last %}
-    and
-    {% endif %}
-    {% endfor %}
-{% else %}
-cross join {{ members }} as members
-{% endif %}
+{{ privacy_sql.in_groups(columns, members) }}

@@ -33,18 +33,7 @@ placed as (
         end as kind,
         cast(found.value as varchar) as value
     from found
-    {% if columns %}
-    inner join {{ members }} as members
-        on
-        {% for name, alias, dictionary in columns %}
-        found.{{ alias }} = members.{{ alias }}
-        {% if not loop.last %}
-        and
-        {% endif %}
-        {% endfor %}
-    {% else %}
-    cross join {{ members }} as members
-    {% endif %}
+    {{ privacy_sql.in_groups(columns, members) }}
     where
         {% for g in groups %}
         members.g = {{ g }}{% if not loop.last %} or{% endif %}

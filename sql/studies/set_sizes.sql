@@ -2,19 +2,7 @@
 -- in: counted (id, the columns as codes, n_rows), columns [(column, bit)], sets [[column]]
 -- out: members (of the set), n_groups, n_unique (of one person), n_pairs (ordered, who share a group)    grain: set
 with groups as (
-    select
-        {% for column, bit in columns %}
-        case when {{ column }} is null then cast(0 as bigint) else cast({{ bit }} as bigint) end{% if not loop.last %} +{% else %} as members,{% endif %}
-
-        {% endfor %}
-        cast(sum(n_rows) as bigint) as n_people
-    from {{ counted }}
-    group by grouping sets (
-        {% for members in sets %}
-        ({% for column in members %}{{ column }}{% if not loop.last %}, {% endif %}{% endfor %}){% if not loop.last %},{% endif %}
-
-        {% endfor %}
-    )
+    {{ privacy_sql.people_of_sets(counted, columns, sets) }}
 )
 select
     members,

@@ -13,7 +13,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.history import group_contents
 from privacy_sql.history.register import Register, registered
-from privacy_sql.papers._overlap import WHO, People
+from privacy_sql.papers._overlap import WHO, PaperPeople
 from privacy_sql.query.template import names, render
 
 DATA = os.environ.get("PRIVACY_SQL_DATA")
@@ -24,7 +24,7 @@ LEVELS = [Fraction(1), Fraction(1, 2), Fraction(1, 4)]
 def test_missing_values_hide_nobody_in_two_releases_of_a_census_file(tmp_path: Path) -> None:
     dice = np.random.default_rng(0)
     with ps.connect() as engine:
-        people = People(engine, Path(str(DATA)), "adult")
+        people = PaperPeople(engine, Path(str(DATA)), "adult")
         rows = people.rows.copy()
         for column in people.quasi:
             rows.loc[dice.random(len(rows)) < 0.02, column] = None

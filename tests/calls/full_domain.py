@@ -55,6 +55,11 @@ def in_arrays(engine: ps.Engine) -> None:
     ordered = ps.TCloseness("0.9", distance="ordered")
     rows = pd.DataFrame({"age": ["1", "2", "13", "14"], "s": ["1", "2", "1", "3"]})
     ps.publish(engine, ps.Table(rows, {"age": ps.Intervals(5, 20)}, "s"), [ordered], ps.FullDomain())
+    # a population has values that nobody in the table has
+    everybody = pd.DataFrame({"age": ["1", "2", "13", "14", "7", None], "job": ["baker", "cook"] * 3})
+    some = rows.assign(job=["baker", "cook"] * 2)
+    known = ps.Table(some, {"age": ps.Intervals(5, 20), "job": None}, "s", population=everybody)
+    ps.publish(engine, known, [ps.KMap(2)], ps.FullDomain())
 
 
 def together(engine: ps.Engine) -> None:

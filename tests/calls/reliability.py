@@ -7,6 +7,7 @@ import tempfile
 import pandas as pd
 
 import privacy_sql as ps
+from privacy_sql.query.template import render
 
 
 def several_values(engine: ps.Engine) -> None:
@@ -23,3 +24,17 @@ def escaped_cells(engine: ps.Engine) -> None:
         table = ps.Table(rows, ["=town", "age"], "illness")
         release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise())
         ps.write(engine, release, f"{folder}/people.csv", csv={"formulas": "escape"})
+
+
+def checksum(engine: ps.Engine) -> None:
+    """What an engine is sent that adds the digits of hashes one by one."""
+    rows = engine.source(pd.DataFrame({"age": ["30-39"], "illness": ["flu"]}))
+    words = {"relation": rows, "columns": ["age", "illness"], "empty_is_null": False, "counted": None}
+    engine.fetch(render("counted/fingerprint.sql", **words))
+
+
+def beside_the_roles(engine: ps.Engine) -> None:
+    """A column that is published as it is shows more than counts tell, so rows are read again."""
+    rows = pd.DataFrame({"age": [30, 31], "illness": ["flu", "flu"], "notes": ["a", "a"]})
+    table = ps.Table(rows, {"age": ps.Intervals(10)}, "illness", insensitive=["notes"])
+    ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({"age": 1}))

@@ -69,6 +69,21 @@ def test_a_registered_release_is_attacked_by_name(hospitals: list[str], tmp_path
     assert run(["register", "verify", *project]).exit == 3
 
 
+def test_two_versions_of_a_release_are_told_apart(hospitals: list[str], tmp_path: Path) -> None:
+    west, _, *people = hospitals
+    (tmp_path / "later").mkdir()
+    later = tmp_path / "later" / "west.yml"
+    (tmp_path / "later" / "west.csv").write_text(WEST.replace("3*,148**", "2*,148**"))
+    later.write_text(DESCRIPTION.format(name="west"))
+    outcome = run(["attack", "intersection", west, str(later), *people])
+    (told,) = [line for line in outcome.lines if "no group of" in line]
+    assert "no group of west (1) or west (2):" in told
+    assert [line.partition(":")[0] for line in outcome.lines if ": smallest" in line] == [
+        "west (1)",
+        "west (2)",
+    ]
+
+
 def test_a_dry_run_registers_nothing(hospitals: list[str], tmp_path: Path) -> None:
     assert run(["register", "add", "west", hospitals[0], "--project", str(tmp_path), "--dry-run"]).exit == 0
     assert not (tmp_path / "privacy_register.jsonl").exists()

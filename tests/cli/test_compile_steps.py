@@ -112,7 +112,7 @@ def test_sizes_are_those_of_the_relations(tmp_path: Path) -> None:
     found = shown(project(tmp_path), "--json").json["steps"]["people"]
     by_name = {one["name"]: one for one in found}
     # every row of the source, and of what was written, is read by one statement
-    reading = {("count", "counted/counted"), ("read back", "publishing/written")}
+    reading = {("count", "counted/base"), ("read back", "publishing/written")}
     sizes = [list(one["reads"].values()) for one in found if (one["step"], one["name"]) in reading]
     assert sizes == [[N], [N]]
     (groups,) = {one["rows"] for one in found if one["name"] == "counted/groups" and one["step"] == "propose"}

@@ -105,9 +105,9 @@ def test_the_explorer_says_its_address_and_then_nothing(
     server = pytest.importorskip("privacy_sql.explorer.server", reason="the extra explore is not installed")
     write_example(tmp_path)
     clocks: list[threading.Thread] = []
-    lines = progress.Lines
+    lines = progress.LineProgress
 
-    def at_once(stream: TextIO) -> progress.Lines:
+    def at_once(stream: TextIO) -> progress.LineProgress:
         told = lines(stream, after=0, every=0.01)
         clocks.append(told.clock)
         return told
@@ -117,7 +117,7 @@ def test_the_explorer_says_its_address_and_then_nothing(
         opened("http://127.0.0.1:1/")
         assert clocks and not any(clock.is_alive() for clock in clocks)
 
-    monkeypatch.setattr(progress, "Lines", at_once)
+    monkeypatch.setattr(progress, "LineProgress", at_once)
     monkeypatch.setattr(server, "serve", nobody_comes)
     with pytest.raises(SystemExit) as left:
         main(["explore", "--no-browser", "--project", str(tmp_path)])

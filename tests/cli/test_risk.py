@@ -116,6 +116,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.widens(2)
 @pytest.mark.parametrize("seed", seeds(4))
 @pytest.mark.parametrize("method", WAYS, ids=["rows", "local", "cells", "boxes"])
 @pytest.mark.parametrize("said", [{}, {"known": True}, {"acknowledge": "nobody knows it"}], ids=str)

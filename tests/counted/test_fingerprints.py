@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import random
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.counted.fingerprints import fingerprint
 from privacy_sql.errors import NotSafe
+from privacy_sql.query.template import Sql, render
+from tests.seeds import seeds
 
 ROWS = [("a", "b"), ("a", None), ("", "b"), (None, None), ("a|b", "ü🦆")]
 CHANGED = {
@@ -42,6 +46,41 @@ def test_every_change_of_a_value_changes_the_fingerprint(engine: Any, rows: list
 def test_engines_agree_on_the_fingerprint(engine: Any) -> None:
     with ps.connect() as other:
         assert marks(engine, ROWS) == marks(other, ROWS)
+
+
+def by_definition(rows: list[tuple[str | None, ...]]) -> dict[str, int]:
+    """The sums of four hexadecimal digits of the md5 of each row: the length of every value before it."""
+    found = {"n_rows": len(rows), **{f"h{piece}": 0 for piece in range(1, 9)}}
+    for row in rows:
+        text = "".join("null:" if value is None else f"{len(value)}:{value}" for value in row)
+        digits = hashlib.md5(text.encode()).hexdigest()
+        for piece in range(8):
+            found[f"h{piece + 1}"] += int(digits[4 * piece : 4 * piece + 4], 16)
+    return found
+
+
+@pytest.mark.parametrize("seed", seeds(3))
+def test_the_fingerprint_is_that_of_its_definition(engine: Any, seed: int) -> None:
+    draw = random.Random(seed)
+    values = ["", None, "a", "10", "null:", "ü🦆", "x" * 300]
+    rows = [(draw.choice(values), draw.choice(values)) for _ in range(draw.randrange(200))]
+    assert marks(engine, [*rows, ("a", "a")]) == by_definition([*rows, ("a", "a")])
+    counts = [draw.randrange(1, 10**6) for _ in values]
+    relation = engine.load({"x": ("varchar", values), "n": ("bigint", counts)}, "rows")
+    alone = [by_definition([(value,)]) for value in values]
+    assert fingerprint(engine, relation, ["x"], counted=Sql("n")) == {
+        mark: sum(n * one[mark] for n, one in zip(counts, alone, strict=True)) for mark in alone[0]
+    }
+
+
+def test_an_engine_that_adds_digits_faster_adds_the_same() -> None:
+    with ps.connect() as engine:
+        shown = {"columns": ["x", "y"], "empty_is_null": False, "counted": None}
+        columns = [list(column) for column in zip(*ROWS, strict=True)]
+        relation = engine.load({"x": ("varchar", columns[0]), "y": ("varchar", columns[1])}, "rows")
+        for n, its in ((len(ROWS), relation), (0, Sql(f"(select * from {relation} where 1 = 0)"))):
+            (found,) = engine.fetch(render("counted/fingerprint.sql", relation=its, **shown))
+            assert fingerprint(engine, its, ["x", "y"]) == found and found["n_rows"] == n
 
 
 def test_what_csv_does_not_tell_apart_is_one_where_it_is_asked_for(engine: Any) -> None:

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import privacy_sql as ps
-from privacy_sql import manifest
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError
 from privacy_sql.history.register import Register
+from tests.manifests import beside
 from tests.oracles import composition as oracle
 
 LEVEL = st.sampled_from([Fraction(1), Fraction(1, 2), Fraction(1, 3)])
@@ -136,17 +136,9 @@ def test_one_of_our_own_releases_is_composed_with_by_its_manifest(engine: Any, t
 
 
 def test_registered_counts_without_a_sensitive_column_teach_nobody_a_value(tmp_path: Path) -> None:
-    place = tmp_path / "counts.csv.manifest.json"
     (tmp_path / "counts.csv").write_text("sex,n_rows\nF,4\n")
-    place.write_bytes(
-        manifest.canonical(
-            {
-                **{"release": "counts", "method": "marginals", "columns": [], "roles": {}},
-                "choice": {"marginals": [{"sex": 0}]},
-                "output": {"file": "counts.csv", "sha256": manifest.checksum(tmp_path / "counts.csv")},
-            }
-        )
-    )
+    choice = {"marginals": [{"sex": 0}]}
+    place = beside(tmp_path / "counts.csv", release="counts", method="marginals", choice=choice)
     register = Register(tmp_path / "register.jsonl")
     with pytest.raises(UsageError, match="no release is registered"):
         ps.Composition("register", register=str(register.path)).releases()

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import privacy_sql as ps
-from privacy_sql.criteria._risks import Crowd
+from privacy_sql.criteria._risks import EqualGroups
 from tests.criteria.random_tables import GROUPS, few, limits
 from tests.oracles import risks as oracle
 from tests.seeds import seeds
@@ -124,7 +124,7 @@ def test_the_story_says_how_many_people_a_limit_asks_for() -> None:
 def test_thousands_of_different_sizes_keep_an_exact_mean() -> None:
     from privacy_sql.criteria import _risks
 
-    crowds = [Crowd(1, size) for size in range(1, 3000)]
+    crowds = [EqualGroups(1, size) for size in range(1, 3000)]
     assert _risks.average(crowds).numerator > 0
     assert abs(float(_risks.average(crowds)) - sum(1 / n for n in range(1, 3000)) / 2999) < 1e-12
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+import privacy_sql as ps
+from privacy_sql.engines._repeated_lines import BUFFER
 from privacy_sql.engines._sources import without_end_marks
 from privacy_sql.errors import DataError
 from privacy_sql.query.template import Query
@@ -55,6 +57,15 @@ def test_a_file_of_one_column_has_the_rows_of_its_lines(engine: Any, tmp_path: P
     assert len(ends) > 1 or refused == 0, seed
 
 
+@pytest.mark.parametrize("inside", ["\nk,a,1,v", "salt, oil, rice, tea\n", '""k"",a\nk,a,1,"", '])
+def test_a_text_whose_lines_look_like_rows_is_one_cell(tmp_path: Path, inside: str) -> None:
+    path, n = tmp_path / "people.csv", BUFFER // 8 // (20 * len(inside))
+    path.write_text("c,q,x,s\n" + f'k,a,1,"{inside * 20}"\n' * n, newline="")
+    with ps.connect() as engine:
+        (verdict,) = ps.check(engine, ps.Table(path, ["c"]), [ps.KAnonymity(2)]).values()
+    assert verdict.value == n
+
+
 def test_a_line_that_ends_a_transfer_ends_no_file(engine: Any, tmp_path: Path) -> None:
     rows = "a\na\n\\.\nb\nb\nb\n"
     (tmp_path / "one.csv").write_text(f"v\n{rows}")
@@ -89,3 +100,26 @@ def test_marks_are_found_across_the_blocks_a_file_is_read_in() -> None:
         assert list(csv.reader(io.StringIO(sent, newline=""))) == there
         outside = "".join(part for n, part in enumerate(sent.split('"')) if n % 2 == 0)
         assert "\\." not in outside.replace("\r", "\n").split("\n")
+
+
+def test_rows_over_the_ends_of_what_is_read_at_a_time_are_whole(tmp_path: Path) -> None:
+    """Quotes, line breaks and very long lines lie over the end of every piece that the reader takes."""
+    draw = random.Random(1)
+    cells = ["a", "", 'x"y', "one\ntwo", "one\r\ntwo", "comma, ", "é" * 7]
+    rows, size = [], 0
+    while size < 2.5 * BUFFER:
+        # the reader takes lines of up to 2 MB
+        long = "z" * draw.randrange(1_000_000) if draw.random() < 0.0005 else ""
+        rows.append((str(len(rows)), draw.choice(cells) * draw.randrange(1, 20), long + draw.choice(cells)))
+        size += sum(map(len, rows[-1]))
+    path = tmp_path / "rows.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([("n", "a", "b"), *rows])
+    assert max(len(b) for _, _, b in rows) > 500_000
+    for threads in (1, 2):
+        with ps.connect("duckdb:", threads=threads) as engine:
+            session = engine.session([path])
+            found = session.fetch(Query(f"select * from {session.source(path)}", "reading"))
+        assert sorted(map(repr, rows)) == sorted(
+            repr((row["n"], row["a"] or "", row["b"] or "")) for row in found
+        )

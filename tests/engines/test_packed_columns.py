@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,33 @@ def test_a_packed_file_is_counted_as_any_other(
     *found, heard = told(file)
     assert packed(heard) and found == plain
     assert not any("x" * 50 in sql for sql in heard)  # no statement has a value in its text
+
+
+def test_combinations_too_many_for_doubles_are_counted_in_whole_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A double holds every whole number up to 2 to the 53rd, so the numbers added must stay below it."""
+    monkeypatch.setattr(_packed_columns, "LARGE", 0)
+    wide, rows, n = 18, 2000, 10  # nine values and the code of what is missing
+    draw = random.Random(3)
+    columns = {f"q{i}": [draw.choice("abcdefghi") for _ in range(rows)] for i in range(wide)}
+    file = tmp_path / "wide.parquet"
+    with ps.connect("duckdb:") as engine:
+        engine.write_file(
+            Query(f"select * from {engine.source(pd.DataFrame(columns))}", "rows"), file, "parquet"
+        )
+        with statements.listening([]) as heard:
+            base = count(engine, ps.Table(file, list(columns)))
+        shown = ", ".join(f"d_{q}.value as {q}" for q in base.columns)
+        joins = " ".join(f"join {base.dictionaries[q]} as d_{q} on d_{q}.code = b.{q}" for q in base.columns)
+        found = base.engine.fetch(
+            Query(f"select {shown}, b.n_rows from {base.relation} as b {joins}", "base")
+        )
+    (made,) = [one.sql for one in heard if one.name == "combinations"]
+    assert "as double" not in made and prod([n] * wide) > _packed_columns.EXACT_DOUBLES
+    assert Counter({tuple(row.values())[:-1]: row["n_rows"] for row in found}) == Counter(
+        zip(*columns.values(), strict=True)
+    )
 
 
 @pytest.mark.parametrize(

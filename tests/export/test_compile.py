@@ -63,6 +63,22 @@ def test_the_compiled_statements_give_the_evidence_of_a_run(
     )
 
 
+def test_a_release_is_selected_as_by_the_sister_verbs(shop: Path) -> None:
+    by_name, selected = (
+        main.run(["compile", *words, "--project", str(shop)])
+        for words in (["people"], ["--select", "people"])
+    )
+    assert selected.lines == by_name.lines and by_name.exit == 0
+    assert main.run(["compile", "--select", "nobody", "--project", str(shop)]).exit == 2
+
+
+def test_the_error_of_a_dialect_lists_them_once(shop: Path) -> None:
+    (problem,) = main.run(["compile", "--project", str(shop), "--dialect", "cobol"]).errors
+    assert str(problem).count("snowflake") == 1
+    (problem,) = main.run(["compile", "--project", str(shop), "--dialect", "postgers"]).errors
+    assert 'Did you mean "postgres"?' in str(problem)
+
+
 @pytest.mark.parametrize("dialect", standalone.DIALECTS)
 def test_every_dialect_gets_sql_it_parses(shop: Path, dialect: str) -> None:
     for statement in statements(shop, dialect):

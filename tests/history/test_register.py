@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from privacy_sql import manifest as manifests
 from privacy_sql.errors import DataError, NotSafe, PrivacySqlError, UsageError
 from privacy_sql.history.register import Register
+from tests.manifests import beside
 
 
 @pytest.fixture
@@ -50,13 +50,7 @@ def published(folder: Path, rows: str, *, made: str = "today") -> Path:
     """A file with its manifest, as `write` leaves them."""
     output = folder / "out.csv"
     output.write_text(rows)
-    content = {
-        **{"release": "ours", "made": made, "method": "generalise", "columns": [], "roles": {}},
-        "output": {"file": output.name, "sha256": manifests.checksum(output)},
-    }
-    place = manifests.manifest_path(output)
-    place.write_bytes(manifests.canonical(content))
-    return place
+    return beside(output, made=made)
 
 
 def test_an_overwritten_version_of_our_own_stays_readable(register, tmp_path):

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from privacy_sql.kernels.marginals import counting_bounds
-from privacy_sql.kernels.marginals.counting_bounds import Question, answers, summed_out
+from privacy_sql.kernels.marginals.counting_bounds import CountQuestion, answers, summed_out
 from privacy_sql.kernels.marginals.junction_tree import finest, maximal_sets
 from privacy_sql.kernels.marginals.leaf_domain import LeafDomain
 from tests.oracles import marginals as oracle
@@ -56,7 +56,7 @@ def test_no_table_that_agrees_lies_outside_the_bounds_and_two_marginals_reach_th
         None if not r else {node(a, leaf, r): node(a, leaf, r) for leaf in range(sizes[a])}
         for a, r in enumerate(at)
     ]
-    found, tight = answers(domain, counts, Question(at, asked))
+    found, tight = answers(domain, counts, CountQuestion(at, asked))
     everywhere: dict[tuple[int | None, ...], list[int]] = {}
     tables = list(oracle.consistent_tables(node, sizes, table, collection))
     for number, other in enumerate(tables):
@@ -95,7 +95,7 @@ def test_bounds_of_three_marginals_are_those_of_the_linear_program() -> None:
     for m, cell in itertools.product(pairs, rows):
         counts[m][tuple(x if r else 0 for x, r in zip(cell, m, strict=True))] = rows[cell]
     classes = {0: 0, 1: 1}
-    found, tight = answers(domain, counts, Question((1, 1, 1), [classes] * 3))
+    found, tight = answers(domain, counts, CountQuestion((1, 1, 1), [classes] * 3))
     assert tight and {key: (a.least, a.most) for key, a in found.items()} == {
         (0, 0, 0): (3, 3),
         (1, 1, 1): (2, 2),
@@ -116,7 +116,7 @@ def test_where_programs_are_too_large_single_marginals_bound_and_that_is_said(
             cell[places[0]], cell[places[1]] = left, right
             counts[m][tuple(cell)] = 4 if left == right else 1
     classes = {0: 0, 1: 1}
-    found, tight = answers(domain, counts, Question((1, 0, 0, 1), [classes, None, None, classes]))
+    found, tight = answers(domain, counts, CountQuestion((1, 0, 0, 1), [classes, None, None, classes]))
     assert not tight
     assert sum(answer.expected for answer in found.values()) == Fraction(10)
     assert all((answer.least, answer.most) == (0, 5) for answer in found.values())

@@ -7,7 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privacy_sql.errors import UsageError
-from privacy_sql.kernels.composition.intersection import DEFAULT_LEVELS, Outcome, intersect, summarise, tally
+from privacy_sql.kernels.composition.intersection import (
+    DEFAULT_LEVELS,
+    Anonymity,
+    intersect,
+    summarise,
+    tally,
+)
 from tests.oracles import intersection_attack as oracle
 
 CASES = json.loads(Path("fixtures/vectors/bt_composition.json").read_text())["cases"]
@@ -108,7 +114,7 @@ def test_any_attack_agrees_with_the_oracle(releases, ages):
 
 
 def test_a_breach_that_one_release_makes_alone_is_not_new():
-    found = [Outcome((1, 5), 1), Outcome((3, 4), 1), Outcome((3, 4), 3)]
+    found = [Anonymity((1, 5), 1), Anonymity((3, 4), 1), Anonymity((3, 4), 3)]
     summary = summarise(tally(found), people=3, releases=2)
     assert summary.perfect == Fraction(200, 3)
     assert summary.perfect_new == Fraction(100, 3)

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from privacy_sql.kernels import printed_skyline
-from privacy_sql.kernels.printed_skyline import Printed, PrintedSkyline
+from privacy_sql.kernels.printed_skyline import PrintedGroup, PrintedSkyline
 from privacy_sql.kernels.skyline.breach_probability import Amounts, ValuesPerPerson
 
 
@@ -18,7 +18,8 @@ def test_results_are_forgotten_beyond_a_number_and_stay_the_same(
     asked = Amounts(1, 1, 1)
     shapes = product(range(3, 8), (1, 2), ((2,), (1, 2)), (0, 1))
     questions = [
-        [Printed(n, holders, others, no), Printed(6, 2, (3,), 0)] for n, holders, others, no in shapes
+        [PrintedGroup(n, holders, others, no), PrintedGroup(6, 2, (3,), 0)]
+        for n, holders, others, no in shapes
     ]
     everything = PrintedSkyline(case)
     expected = [everything.worst(groups, asked) for groups in questions]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from privacy_sql.kernels.skyline.breach_probability import (
     Amounts,
-    Group,
+    SkylineGroup,
     breach_probability,
     chance,
     is_safe,
@@ -375,9 +375,9 @@ def test_a_group_holding_one_value_only_is_a_certain_breach_without_any_knowledg
 @pytest.mark.parametrize(
     ("case", "group"),
     [
-        ("one", Group(2 * 10**6, 900, (5 * 10**5,))),
-        ("set", Group(10**6, 500, (10**5,))),
-        ("multiset", Group(4000, 3000, (2000,))),
+        ("one", SkylineGroup(2 * 10**6, 900, (5 * 10**5,))),
+        ("set", SkylineGroup(10**6, 500, (10**5,))),
+        ("multiset", SkylineGroup(4000, 3000, (2000,))),
     ],
 )
 def test_a_tie_between_large_numbers_is_decided_in_integers(case, group):
@@ -406,7 +406,7 @@ def test_floats_that_screen_values_are_those_of_fractions(seed):
         amounts = Amounts(ruled_out, draw.choice([0, 1, 3]), family)
         found = screened(people, holders, taken, first, amounts)
         for its, certain, told in zip(values, *found, strict=True):
-            exactly = breach_probability([Group(n, s, (lost,)) for n, s, lost in its], amounts, "one")
+            exactly = breach_probability([SkylineGroup(n, s, (lost,)) for n, s, lost in its], amounts, "one")
             assert certain == (exactly == 1)
             if certain or family <= MOST_FAMILY:
                 assert told == pytest.approx(float(exactly), abs=1e-12)

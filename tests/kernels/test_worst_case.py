@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privacy_sql.kernels.worst_case.disclosure import (
-    Knowledge,
+    WorstKnowledge,
     growing_certainty,
     implication_curve,
     negation_curve,
@@ -40,7 +40,7 @@ def tiny_groups(people: int, values: int = 3) -> st.SearchStrategy[list[list[int
     return st.lists(group, min_size=1, max_size=3).filter(lambda gs: sum(map(sum, gs)) <= people)
 
 
-def replayed(groups: list[list[int]], knowledge: Knowledge, facts: int | None = None) -> Fraction | None:
+def replayed(groups: list[list[int]], knowledge: WorstKnowledge, facts: int | None = None) -> Fraction | None:
     """The chance of the target given the witness's implications, or the first of them, by counting tables."""
     shapes = GroupShapes.of(groups)
     sorted_shapes = [tuple(sorted((n for n in g if n), reverse=True)) for g in groups]

@@ -19,7 +19,7 @@ from privacy_sql.kernels.marginals.clique_join import JoinClique, exact_group
 from privacy_sql.kernels.marginals.max_entropy import least_c
 from privacy_sql.kernels.marginals.worst_groups import (
     MANY_TIES,
-    Nearest,
+    NearWorst,
     entropies_of,
     fewest_near_top,
     fewest_values,
@@ -202,7 +202,7 @@ def test_a_join_without_end_is_undecided(monkeypatch: pytest.MonkeyPatch, walk: 
 
 
 def test_of_too_many_near_groups_the_riskiest_are_kept() -> None:
-    near = Nearest()
+    near = NearWorst()
     risks = np.full(MANY_TIES + 1000, 3.0)
     risks[-1] = 3.0 + 2e-9
     near.meet(np.arange(len(risks)).reshape(-1, 1), risks)

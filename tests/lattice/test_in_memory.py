@@ -1,13 +1,16 @@
 """Groups in memory and statements give the same answers: verdicts, values, failing groups, searches, costs.
 
 Random tables with NULLs, values in a hierarchy and numbers, one value per person, sets and multisets, one and
-several sensitive columns; limits at what is attained, just below and just above it. What both say is held
-against the definitions in `test_lattice_truth.py` and `test_several_sensitive.py`.
+several sensitive columns, populations with values that the table lacks, and households; limits at what is
+attained, just below and just above it. What both say is held against the definitions in
+`test_lattice_truth.py`, `test_suppression_truth.py` and `test_several_sensitive.py`, and here where a
+population or households decide.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -25,13 +28,15 @@ from privacy_sql.criteria import Criterion
 from privacy_sql.criteria._on_arrays import OnArrays, decided_on_arrays
 from privacy_sql.judge import decided, failing
 from privacy_sql.lattice import in_memory
-from privacy_sql.lattice.costs import Seen
-from privacy_sql.lattice.in_memory import InMemory
+from privacy_sql.lattice.costs import GroupsInSql
+from privacy_sql.lattice.in_memory import InMemory, lattice_of
 from privacy_sql.lattice.result import result
 from privacy_sql.lattice.rollup import Rollup
 from privacy_sql.lattice.search import LatticeSearch
 from privacy_sql.utilities.average_group_size import AverageGroupSize
 from privacy_sql.verdict import Verdict
+from tests.oracles import households
+from tests.oracles.population import extreme_shares, fewest_fitting
 
 NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 SEEDS = range(100 if NIGHTLY else 2)
@@ -39,11 +44,16 @@ AGES = ["20", "21", "25", "31", "38", "44", None]
 JOBS = ["a", "b", "c", "d", None]
 PARENTS = {"a": "x", "b": "x", "c": "y", "d": "y"}
 ILLS = {"flu": "cold", "cough": "cold", "mumps": "viral", "zoster": "viral"}
+HOMES = ["h1", "h2", "h3", "h4", "h5", None]
+OTHERS = {f"{home}, too" for home in ("h1", "h2", "h3", "h4", "nobody")}  # of the value "y"
 WAGES = ["1", "2", "2.5", "7", "30"]
 STEP = Fraction(1, 10**9)
 
 Make = Callable[[Fraction], Criterion]
 """A requirement with this limit."""
+Labels = tuple[Any, ...]
+Measured = Callable[[Criterion, list[Labels], list[Labels], list[tuple[Any, Any]]], Fraction]
+"""The value by the labels of the people, those of the population, and the home and the illness of each."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +66,91 @@ class Kind:
     whole: bool = False
     least: Fraction = Fraction(0)
     most: Fraction = Fraction(1)
+    measured: Measured | None = None  # its value by the definition
+    twins: bool = False  # whether every household has another that looks like it
+    tied: bool = False  # whether rows say who lives together
+    of_homes: bool = False  # whether the value is one of a household
 
 
-KINDS = {
+def nearest(asked: Any, people: list[Labels], population: list[Labels], _: Any) -> Fraction:
+    """The lowest or the highest share, whichever is nearer to its limit, or farther beyond it."""
+    low, high = Fraction(str(asked.low)), Fraction(str(asked.high))
+    least, most = extreme_shares(people, population)
+    return least if least - low < high - most else most
+
+
+def of_households(
+    asked: Any, people: list[Labels], _: list[Labels], lived: list[tuple[Any, Any]]
+) -> Fraction:
+    homes = [(labels, home) for labels, (home, _) in zip(people, lived, strict=True)]
+    return households.measured(homes, asked.kind, asked.known)
+
+
+def of_their_values(_: Any, people: list[Labels], __: list[Labels], lived: list[tuple[Any, Any]]) -> Fraction:
+    return households.largest_share([(labels, *own) for labels, own in zip(people, lived, strict=True)])
+
+
+COUNTED: dict[str, Kind] = {
+    "k_map": Kind(
+        lambda x: ps.KMap(int(x)),
+        several=True,
+        whole=True,
+        least=Fraction(1),
+        most=Fraction(99),
+        measured=lambda _, people, population, __: Fraction(fewest_fitting(people, population)),
+    ),
+    "presence, high": Kind(lambda x: ps.DeltaPresence(0, str(x)), several=True, measured=nearest),
+    "presence, low": Kind(lambda x: ps.DeltaPresence(str(x), 1), several=True, measured=nearest),
+    "k_link": Kind(
+        lambda x: ps.KLink(int(x)),
+        several=True,
+        whole=True,
+        least=Fraction(1),
+        most=Fraction(99),
+        measured=lambda _, people, __, ___: Fraction(min(map(people.count, people))),
+    ),
+    "households": Kind(
+        lambda x: ps.HouseholdKAnonymity(int(x)),
+        whole=True,
+        least=Fraction(2),
+        most=Fraction(99),
+        measured=of_households,
+    ),
+    "households, share": Kind(
+        lambda x: ps.HouseholdKAnonymity(max(2, math.ceil(1 / x)), "share"),
+        least=Fraction(1, 99),
+        measured=of_households,
+        twins=True,
+    ),
+    "households, all": Kind(
+        lambda x: ps.HouseholdKAnonymity(int(x), known="all"),
+        whole=True,
+        least=Fraction(2),
+        most=Fraction(99),
+        measured=of_households,
+        twins=True,
+        tied=True,
+    ),
+    "households, two": Kind(
+        lambda x: ps.HouseholdKAnonymity(int(x), known=2),
+        whole=True,
+        least=Fraction(2),
+        most=Fraction(99),
+        measured=of_households,
+        twins=True,
+        tied=True,
+    ),
+    "households, values": Kind(
+        lambda x: ps.HouseholdKAnonymity(1, known="all", share=str(x)),
+        least=STEP,
+        most=1 - STEP,
+        measured=of_their_values,
+        twins=True,
+        tied=True,
+        of_homes=True,
+    ),
+}
+KINDS = COUNTED | {
     "k": Kind(
         lambda x: ps.KAnonymity(int(x)), several=True, whole=True, least=Fraction(1), most=Fraction(99)
     ),
@@ -124,6 +216,14 @@ def people(seed: int, values_per_person: str = "one", several: bool = False) -> 
         for ill in set(held) if values_per_person == "set" else held:
             rows.append((*person, ill, rng.choice(WAGES)))
     frame = pd.DataFrame(rows, columns=["id", "age", "job", "illness", "wage"], dtype=object)
+    whole = frame.drop_duplicates("id").drop(columns="id")
+    others = [
+        (rng.choice([*AGES, "29", "77"]), rng.choice(JOBS), rng.choice(ills), rng.choice(WAGES))
+        for _ in range(rng.randint(0, 20))
+    ]
+    if values_per_person == "one":
+        homes = rng.sample(HOMES, rng.randint(2, 6))
+        frame["home"] = [rng.choice(homes) for _ in range(len(frame))]
     jobs = ps.Tree({job: [parent, "*"] for job, parent in PARENTS.items()})
     ill = ps.Tree({ill: [kind, "*"] for ill, kind in ILLS.items()})
     more = {} if values_per_person == "one" else {"identifier": "id", "values_per_person": values_per_person}
@@ -132,15 +232,44 @@ def people(seed: int, values_per_person: str = "one", several: bool = False) -> 
         {"age": ps.Intervals(10), "job": jobs},
         ["illness", "wage"] if several else "illness",
         sensitive_hierarchy=None if several else ill,
+        # the columns of a population may be in another order
+        population=pd.concat([pd.DataFrame(others, columns=whole.columns, dtype=object), whole])[
+            ["wage", "job", "illness", "age"]
+        ],
+        household="home" if values_per_person == "one" else None,
         **more,
     )
 
 
 def about(table: ps.Table, kind: Kind) -> ps.Table:
-    """The table with the sensitive column a requirement is about."""
-    if kind.sensitive == "illness":
+    """The table with the sensitive column a requirement is about, and rows that say who lives together."""
+    if kind.sensitive != "illness":
+        return ps.Table(table.source, dict(table.hierarchies), kind.sensitive)
+    if not kind.twins:
         return table
-    return ps.Table(table.source, dict(table.hierarchies), kind.sensitive)
+    # every household has one that looks like it, of which some have another value
+    whole = table.source["home"].fillna("nobody") if kind.of_homes else table.source["home"]
+    twins = table.source.assign(home=[home and f"{home}, too" for home in whole])
+    frame = pd.concat([table.source.assign(home=whole), twins])
+    if kind.of_homes:
+        frame["illness"] = ["y" if home in OTHERS else "x" for home in frame["home"]]
+    home = {"column": "home", "published": "number" if kind.tied else "no"}
+    return ps.Table(frame, dict(table.hierarchies), "illness", household=home)
+
+
+def by_definition(table: ps.Table, kind: Kind, criterion: Criterion, choice: tuple[int, ...]) -> Fraction:
+    """The value of a requirement on a population or on households, counted person by person."""
+    assert kind.measured is not None
+    frame = table.source.drop_duplicates("id") if table.identifier else table.source
+
+    def labels(people: pd.DataFrame) -> list[Labels]:
+        ages = [(age, age and int(age) // 10, "*")[choice[0]] for age in people["age"]]
+        jobs = [(job, job and PARENTS[job], "*")[choice[1]] for job in people["job"]]
+        return list(zip(ages, jobs, strict=True))
+
+    lived = list(zip(frame["home"], frame["illness"], strict=True)) if "home" in frame else []
+    population = [] if table.population is None else labels(table.population)
+    return kind.measured(criterion, labels(frame), population, lived)
 
 
 def labels(seen: Any, gone: Sequence[int]) -> set[tuple[int, ...]]:
@@ -175,7 +304,7 @@ class Both:
         grouping, groups = self.rollup.grouping(choice), self.arrays.groups(choice)
         told, found = decided(grouping, criterion), criterion.decide(groups)
         assert alike(found, told), (choice, str(criterion), found, told)
-        seen, held = Seen(grouping), in_memory.Seen(self.arrays, groups)
+        seen, held = GroupsInSql(grouping), in_memory.GroupsInMemory(self.arrays, groups)
         theirs = labels(seen, frozenset(failing(grouping, criterion)))
         mine = labels(held, held.failing([criterion]))
         assert mine == theirs, (choice, str(criterion))
@@ -191,6 +320,7 @@ def near(value: Any, kind: Kind) -> Iterator[Fraction]:
     yield from (x for x in (attained + step for step in steps) if kind.least <= x <= kind.most)
 
 
+@pytest.mark.widens(3)
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("values_per_person", ["one", "set", "multiset"])
 def test_verdicts_values_and_failing_groups_are_those_of_the_template(
@@ -204,12 +334,16 @@ def test_verdicts_values_and_failing_groups_are_those_of_the_template(
         for seed in SEEDS:
             table = about(people(seed, values_per_person), kind)
             both = Both(count(engine, table))
-            every = list(both.arrays.lattice.choices())
+            every = list(both.rollup.lattice.choices())
             for choice in every if NIGHTLY else every[seed % 2 :: 2]:
                 first = kind.make(max(kind.least, min(kind.most, Fraction(2)))).on(table)
+                assert in_memory.fits(both.base, [first])
                 for limit in near(both.compared(choice, first).value, kind):
-                    verdict = both.compared(choice, kind.make(limit).on(table))
+                    asked = kind.make(limit).on(table)
+                    verdict = both.compared(choice, asked)
                     n_safe, n_not = n_safe + verdict.safe, n_not + (not verdict.safe)
+                    if kind.measured is not None:
+                        assert verdict.value == by_definition(table, kind, asked, choice), (choice, asked)
     assert n_safe and n_not
 
 
@@ -273,6 +407,7 @@ def same_search(base: Base, require: Sequence[Criterion], utility: str, allowed:
     return True
 
 
+@pytest.mark.widens(3)
 @pytest.mark.parametrize("values_per_person", ["one", "set", "multiset"])
 @pytest.mark.parametrize("allowed", ["0", "1/5", "1/2"])
 def test_a_search_in_memory_finds_what_a_search_by_statements_finds(
@@ -295,6 +430,7 @@ def test_a_search_in_memory_finds_what_a_search_by_statements_finds(
     assert found
 
 
+@pytest.mark.widens(2)
 @pytest.mark.parametrize("values_per_person", ["set", "multiset"])
 def test_the_skyline_of_people_with_several_values_is_searched_the_same_in_memory(
     values_per_person: str,
@@ -316,7 +452,16 @@ def test_a_search_for_several_sensitive_columns_is_the_same_in_memory(allowed: s
         for seed in SEEDS:
             rng = random.Random(f"{seed} several {allowed}")
             base = count(engine, people(rng.randrange(10**6), several=True), several=True)
-            require = rng.choice([[ps.KAnonymity(2)], [ps.LDiversity(2)], [ps.AlphaKAnonymity("0.7", 2)]])
+            require = rng.choice(
+                [
+                    [ps.KAnonymity(2)],
+                    [ps.LDiversity(2)],
+                    [ps.AlphaKAnonymity("0.7", 2)],
+                    [ps.KMap(3)],
+                    [ps.DeltaPresence(0, "3/4")],
+                    [ps.KLink(2)],
+                ]
+            )
             found += same_search(base, require, rng.choice(UTILITIES[:2]), Fraction(allowed))
     assert found
 
@@ -361,7 +506,7 @@ def test_an_interrupt_while_a_choice_is_counted_leaves_the_counts_as_they_were(
         ages = {"age": ps.Intervals(5, 50), "job": ps.KeepOrDrop()}
         base = count(engine, ps.Table(rows, ages))
         arrays, undisturbed = (InMemory(base, with_sensitive=False) for _ in range(2))
-        choices = list(arrays.lattice.choices())
+        choices = list(lattice_of(base).choices())
         joined = np.concatenate
 
         for choice in choices:

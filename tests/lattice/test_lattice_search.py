@@ -4,6 +4,7 @@ import random
 from collections import Counter
 from fractions import Fraction
 from math import prod
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.counted.base import count
 from privacy_sql.counted.grouping import Grouping
-from privacy_sql.errors import Undecided
+from privacy_sql.errors import Undecided, UsageError
 from privacy_sql.lattice.search import LatticeSearch, frontier
 from privacy_sql.searches import Limits
 from privacy_sql.utilities.query_error import QueryError
@@ -301,3 +302,17 @@ def test_a_requirement_that_says_no_wins_over_one_that_is_undecided(engine):
 class Puzzled(ps.KAnonymity):
     def judge(self, evidence):
         raise Undecided("too_large", "too large for this test")
+
+
+@pytest.mark.parametrize("kind", ["set", "multiset"])
+@pytest.mark.parametrize("allowed", ["0", "0.9"])
+def test_a_table_in_which_nobody_has_a_value_is_searched_without_what_needs_values(
+    kind: Any, allowed: str
+) -> None:
+    rows = pd.DataFrame({"id": [0, 1], "age": ["x", "y"], "s": [None, None]}, dtype=object)
+    with ps.connect() as engine:
+        table = ps.Table(rows, ["age"], "s", identifier="id", values_per_person=kind)
+        (best,) = ps.search(engine, table, [ps.KAnonymity(1)], ps.FullDomain(max_suppressed=allowed)).minimal
+        assert best["levels"] == {"age": 0} and "loss" in best["values"] and "kl" not in best["values"]
+        with pytest.raises(UsageError, match="kl needs somebody with a sensitive value"):
+            ps.search(engine, table, [ps.KAnonymity(1)], ps.FullDomain("kl", max_suppressed=allowed))

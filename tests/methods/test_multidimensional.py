@@ -80,6 +80,7 @@ REQUIREMENTS: list[tuple[str, list[Any]]] = [
 ]
 
 
+@pytest.mark.widens(2)
 @pytest.mark.parametrize("require", [r for _, r in REQUIREMENTS], ids=[name for name, _ in REQUIREMENTS])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_no_box_can_still_be_cut_safely_at_a_median(engine: Any, require: list[Any], seed: int) -> None:

@@ -34,6 +34,28 @@ def measured(rows: Rows, kind: str, known: Any) -> Fraction:
     return Fraction(min(sum(not some - other for other in looks) for some in seen))
 
 
+def fewest(rows: Rows, known: Any) -> dict[Hashable, int]:
+    """By label: the fewest households left to somebody who knows a member there, and others."""
+    homes: dict[Hashable, list[Any]] = {}
+    for label, home in rows:
+        homes.setdefault(home, []).append(label)
+    looks = [Counter(labels) for labels in homes.values()]
+    found: dict[Hashable, int] = {}
+    for look in looks:
+        if known == "all":
+            parts = [(look, sum(other == look for other in looks))]
+        else:
+            parts = [
+                (part := Counter(some), sum(not part - other for other in looks))
+                for size in range(1, known + 1)
+                for some in itertools.combinations(look.elements(), size)
+            ]
+        for part, alike in parts:
+            for label in part:
+                found[label] = min(alike, found.get(label, alike))
+    return found
+
+
 def keeps(rows: Rows, k: int, kind: str, known: Any) -> bool:
     found = measured(rows, kind, known)
     return found <= Fraction(1, k) if kind == "share" else found >= k

@@ -107,13 +107,18 @@ class Oracle:
         facts = [(u, y) for u in self.people if u != t for y in values]
         return at_most(facts, known)
 
-    def breach(self, sigma: str, ruled_out: int, known: int, family: int) -> Fraction:
-        """The maximum over all targets and all knowledge of at most these amounts."""
-        return max(self._disclosures(sigma, ruled_out, known, family), default=Fraction(0))
+    def breach(
+        self, sigma: str, ruled_out: int, known: int, family: int, group: int | None = None
+    ) -> Fraction:
+        """The maximum over all targets, or those of one group, and all knowledge of at most these amounts."""
+        targets = [person for person in self.people if group in (None, person[0])]
+        return max(self._disclosures(targets, sigma, ruled_out, known, family), default=Fraction(0))
 
-    def _disclosures(self, sigma: str, ruled_out: int, known: int, family: int) -> Iterator[Fraction]:
+    def _disclosures(
+        self, targets: Sequence[Person], sigma: str, ruled_out: int, known: int, family: int
+    ) -> Iterator[Fraction]:
         others = [x for x in self.values if x != sigma]
-        for t in self.people:
+        for t in targets:
             goal = self.has(t, sigma)
             for facts in self.facts_about_others(t, sigma, known):
                 told = self.about_others(facts)

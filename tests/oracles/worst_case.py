@@ -73,18 +73,24 @@ def maximum_disclosure(
     )
 
 
-def one_consequent(worlds: Sequence[Sequence[int]], facts: int, guessed: Container[int]) -> Fraction:
+def one_consequent(
+    worlds: Sequence[Sequence[int]],
+    facts: int,
+    guessed: Container[int],
+    people: Container[int] | None = None,
+) -> Fraction:
     """The best guess of one of these values by implications that all say "then this person has it".
 
-    By Lemmas 10 and 11, which hold for each atom by itself, no other knowledge does more.
+    With `people`, about one of these. By Lemmas 10 and 11, which hold for each atom by itself, no other
+    knowledge does more.
     """
     atoms = {atom: held for atom, held in atom_sets(worlds).items() if held}
     unions = {0}
     for _ in range(facts):
         unions |= {a | b for a in unions for b in atoms.values()}
     best = Fraction(0)
-    for (_, value), held in atoms.items():
-        if value in guessed:
+    for (person, value), held in atoms.items():
+        if value in guessed and (people is None or person in people):
             least = min((~held & ~some & _every(worlds)).bit_count() for some in unions)
             best = max(best, Fraction(held.bit_count(), held.bit_count() + least))
     return best

@@ -13,7 +13,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.papers import ganta
-from privacy_sql.papers._overlap import Pair, People
+from privacy_sql.papers._overlap import Pair, PaperPeople
 
 DATA = os.environ.get("PRIVACY_SQL_DATA")
 pytestmark = pytest.mark.skipif(not DATA, reason="needs the data sets: set PRIVACY_SQL_DATA")
@@ -25,14 +25,14 @@ TOLERANCE = 0.5
 @pytest.fixture(scope="module")
 def adult() -> Iterator[list[Pair]]:
     with ps.connect() as engine:
-        people = People(engine, Path(str(DATA)), "adult")
+        people = PaperPeople(engine, Path(str(DATA)), "adult")
         yield [Pair(people, seed) for seed in range(2)]
 
 
 @pytest.fixture(scope="module")
 def ipums() -> Iterator[Pair]:
     with ps.connect() as engine:
-        yield Pair(People(engine, Path(str(DATA)), "ipums"), seed=0)
+        yield Pair(PaperPeople(engine, Path(str(DATA)), "ipums"), seed=0)
 
 
 def _between(low: float, numbers: list[Any], high: float) -> bool:
@@ -95,7 +95,7 @@ def test_entropy_diversity_exposes_fewer_in_larger_groups_on_ipums(ipums: Pair) 
 
 def test_on_the_larger_table_nearly_every_perfect_breach_is_the_attacks_own() -> None:
     with ps.connect() as engine:
-        pair = Pair(People(engine, Path(str(DATA)), "acs"), seed=0)
+        pair = Pair(PaperPeople(engine, Path(str(DATA)), "acs"), seed=0)
         assert len(pair.people.rows) == 104731
         found = pair.attacked(MONDRIAN, 5).summary
     # 530 occupations: a group of five seldom holds one of them twice

@@ -14,7 +14,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.papers import li
-from privacy_sql.papers._adult_beliefs import Study
+from privacy_sql.papers._adult_beliefs import AdultStudy
 from privacy_sql.papers._mending import mended
 from privacy_sql.papers._partition import partition
 from tests.oracles import background_knowledge as oracle
@@ -24,25 +24,25 @@ needs_data = pytest.mark.skipif(not DATA, reason="needs the data sets: set PRIVA
 
 
 @pytest.fixture(scope="module")
-def study() -> Iterator[Study]:
+def study() -> Iterator[AdultStudy]:
     with ps.connect() as engine:
-        yield Study.of(engine, Path(str(DATA)))
+        yield AdultStudy.of(engine, Path(str(DATA)))
 
 
 @pytest.fixture(scope="module")
-def tables(study: Study) -> Callable[..., list[Any]]:
+def tables(study: AdultStudy) -> Callable[..., list[Any]]:
     """The groups of a model under parameters of Table V, cut once for all tests."""
     return cache(lambda model, parameters: model(study, li.PARAMETERS[parameters]))
 
 
 @needs_data
-def test_adult_has_the_rows_and_combinations_of_the_paper(study: Study) -> None:
+def test_adult_has_the_rows_and_combinations_of_the_paper(study: AdultStudy) -> None:
     assert (len(study.kind), len(study.table.kinds), len(study.table.values)) == (30_162, 9_727, 14)
 
 
 @needs_data
 @pytest.mark.parametrize("b", [0.3, 1.25])
-def test_priors_of_people_of_adult_equal_the_definition(study: Study, b: float) -> None:
+def test_priors_of_people_of_adult_equal_the_definition(study: AdultStudy, b: float) -> None:
     prior = study.prior(b)
     people = list(map(tuple, study.table.kinds[study.kind].tolist()))
     apart = [r.distances for r in study.table.resemblances]
@@ -56,7 +56,7 @@ def test_priors_of_people_of_adult_equal_the_definition(study: Study, b: float) 
 
 @needs_data
 def test_fig_2_omega_is_within_five_hundredths_of_the_exact_move_and_far_off_for_single_people(
-    study: Study,
+    study: AdultStudy,
 ) -> None:
     rows = li._fig_2(study).to_json()["rows"]
     assert [row["people"] for row in rows] == [3, 5, 8, 12, 15] * 4
@@ -65,7 +65,7 @@ def test_fig_2_omega_is_within_five_hundredths_of_the_exact_move_and_far_off_for
 
 
 @needs_data
-def test_fig_1a_vulnerable_people_rise_with_the_adversary_s_bandwidth(study: Study, tables: Any) -> None:
+def test_fig_1a_vulnerable_people_rise_with_the_adversary_s_bandwidth(study: AdultStudy, tables: Any) -> None:
     """The paper's fall; ours rise, as docs/experiments/li.md says."""
     over = [study.people_over(tables(li.distinct_l, "para1"), b, 0.25, "omega")[0] for b in li.ADVERSARIES]
     assert over == pytest.approx([307, 376, 393, 454], rel=0.03)
@@ -73,7 +73,9 @@ def test_fig_1a_vulnerable_people_rise_with_the_adversary_s_bandwidth(study: Stu
 
 
 @needs_data
-def test_fig_1b_the_tables_made_with_omega_have_nobody_over_t_by_omega(study: Study, tables: Any) -> None:
+def test_fig_1b_the_tables_made_with_omega_have_nobody_over_t_by_omega(
+    study: AdultStudy, tables: Any
+) -> None:
     for parameters, by_l in zip(li.PARAMETERS, (376, 271, 246, 280), strict=True):
         _, _, t, b = li.PARAMETERS[parameters]
         diverse, ours = (tables(model, parameters) for model in (li.distinct_l, li.bt_omega))
@@ -82,7 +84,7 @@ def test_fig_1b_the_tables_made_with_omega_have_nobody_over_t_by_omega(study: St
 
 
 @needs_data
-def test_fig_1b_t_closeness_leaves_few_people_over_t_by_omega(study: Study, tables: Any) -> None:
+def test_fig_1b_t_closeness_leaves_few_people_over_t_by_omega(study: AdultStudy, tables: Any) -> None:
     groups = tables(li.t_closeness, "para1")
     assert study.people_over(groups, 0.3, 0.25, "omega")[0] <= 5
     # and says nothing of most: their groups are too large to be decided
@@ -90,7 +92,9 @@ def test_fig_1b_t_closeness_leaves_few_people_over_t_by_omega(study: Study, tabl
 
 
 @needs_data
-def test_fig_3a_a_table_keeps_to_t_for_its_own_adversary_and_to_nothing_for_another(study: Study) -> None:
+def test_fig_3a_a_table_keeps_to_t_for_its_own_adversary_and_to_nothing_for_another(
+    study: AdultStudy,
+) -> None:
     k, ell, t, _ = li.PARAMETERS["para1"]
     risk = {}
     for b in (0.3, 0.4):
@@ -102,7 +106,7 @@ def test_fig_3a_a_table_keeps_to_t_for_its_own_adversary_and_to_nothing_for_anot
 
 
 @needs_data
-def test_fig_3b_the_bandwidths_of_flat_hierarchies_make_no_difference_up_to_a_half(study: Study) -> None:
+def test_fig_3b_the_bandwidths_of_flat_hierarchies_make_no_difference_up_to_a_half(study: AdultStudy) -> None:
     k, _, t, _ = li.PARAMETERS["para1"]
     risks = [
         li._worst(study, li.bt_omega(study, (k, 0, t, (0.4,) * 3 + (second,) * 3)), 0.3)
@@ -112,14 +116,16 @@ def test_fig_3b_the_bandwidths_of_flat_hierarchies_make_no_difference_up_to_a_ha
 
 
 @needs_data
-def test_fig_4_the_prior_of_all_rows_takes_seconds_where_the_paper_took_minutes(study: Study) -> None:
+def test_fig_4_the_prior_of_all_rows_takes_seconds_where_the_paper_took_minutes(study: AdultStudy) -> None:
     rows = li._fig_4b(study).to_json()["rows"]
     assert max(row["rows"] for row in rows) == 30_162
     assert max(row["seconds"] for row in rows) < 10
 
 
 @needs_data
-def test_fig_5_discernibility_and_certainty_penalty_are_the_definitions(study: Study, tables: Any) -> None:
+def test_fig_5_discernibility_and_certainty_penalty_are_the_definitions(
+    study: AdultStudy, tables: Any
+) -> None:
     expect = {
         (li.distinct_l, "para1"): (0.76e6, 0.017),
         (li.distinct_l, "para4"): (1.23e6, 0.052),
@@ -141,7 +147,7 @@ def test_fig_5_discernibility_and_certainty_penalty_are_the_definitions(study: S
 
 
 @needs_data
-def test_the_answer_to_a_query_spreads_people_evenly_over_their_boxes(study: Study, tables: Any) -> None:
+def test_the_answer_to_a_query_spreads_people_evenly_over_their_boxes(study: AdultStudy, tables: Any) -> None:
     random = np.random.default_rng(4)
     boxes = study.boxes(tables(li.distinct_l, "para1"))
     for query in [study.query(random, 3, 0.1) for _ in range(4)]:
@@ -166,7 +172,7 @@ def test_the_answer_to_a_query_spreads_people_evenly_over_their_boxes(study: Stu
     [(2, 0.07, 0.07, 0.04), (6, 0.07, 0.22, 0.12), (4, 0.03, 0.26, 0.16), (4, 0.12, 0.09, 0.05)],
 )
 def test_fig_6_the_error_of_queries_falls_with_selectivity_and_rises_with_attributes(
-    study: Study, tables: Any, dimensions: int, selectivity: float, by_l: float, ours: float
+    study: AdultStudy, tables: Any, dimensions: int, selectivity: float, by_l: float, ours: float
 ) -> None:
     random = np.random.default_rng(2009)
     queries = [study.query(random, dimensions, selectivity) for _ in range(li.QUERIES)]
@@ -176,13 +182,13 @@ def test_fig_6_the_error_of_queries_falls_with_selectivity_and_rises_with_attrib
 
 
 @pytest.fixture(scope="module")
-def certified(study: Study) -> tuple[list[Any], int]:
+def certified(study: AdultStudy) -> tuple[list[Any], int]:
     return li.certify(study, li.PARAMETERS["para3"])
 
 
 @needs_data
 def test_a_release_certified_exactly_has_everybody_and_nobody_over_t_or_undecided(
-    study: Study, certified: tuple[list[Any], int]
+    study: AdultStudy, certified: tuple[list[Any], int]
 ) -> None:
     kept, left_out = certified
     k, _, t, b = li.PARAMETERS["para3"]
@@ -193,7 +199,9 @@ def test_a_release_certified_exactly_has_everybody_and_nobody_over_t_or_undecide
 
 
 @needs_data
-def test_certified_groups_keep_to_t_by_brute_force(study: Study, certified: tuple[list[Any], int]) -> None:
+def test_certified_groups_keep_to_t_by_brute_force(
+    study: AdultStudy, certified: tuple[list[Any], int]
+) -> None:
     _, _, t, b = li.PARAMETERS["para3"]
     prior = study.prior(b)
     apart = [[Fraction(d).limit_denominator(2) for d in row] for row in study.apart.tolist()]
@@ -212,7 +220,7 @@ def test_certified_groups_keep_to_t_by_brute_force(study: Study, certified: tupl
 
 
 @needs_data
-def test_a_group_no_neighbour_makes_safe_is_left_out_and_told(study: Study) -> None:
+def test_a_group_no_neighbour_makes_safe_is_left_out_and_told(study: AdultStudy) -> None:
     rows = np.arange(12)
     kept, alone = mended(study, [rows[:5], rows[5:]], 0.0, 0.3, 2)
     assert kept == [] and sorted(np.concatenate(alone).tolist()) == rows.tolist()
@@ -220,7 +228,9 @@ def test_a_group_no_neighbour_makes_safe_is_left_out_and_told(study: Study) -> N
 
 
 @needs_data
-def test_l_diversity_leaves_hundreds_vulnerable_and_the_paper_s_own_table_none_by_omega(study: Study) -> None:
+def test_l_diversity_leaves_hundreds_vulnerable_and_the_paper_s_own_table_none_by_omega(
+    study: AdultStudy,
+) -> None:
     parameters = li.PARAMETERS["para1"]
     _, _, t, b = parameters
     diverse, ours = (model(study, parameters) for model in (li.distinct_l, li.bt_omega))
@@ -231,7 +241,7 @@ def test_l_diversity_leaves_hundreds_vulnerable_and_the_paper_s_own_table_none_b
 
 
 @needs_data
-def test_every_model_s_table_keeps_its_own_requirement(study: Study) -> None:
+def test_every_model_s_table_keeps_its_own_requirement(study: AdultStudy) -> None:
     k, ell, t, _ = li.PARAMETERS["para1"]
     for model in (li.distinct_l, li.probabilistic_l, li.t_closeness):
         groups = model(study, li.PARAMETERS["para1"])
@@ -246,7 +256,7 @@ def test_every_model_s_table_keeps_its_own_requirement(study: Study) -> None:
 
 
 @needs_data
-def test_queries_are_answered_better_from_finer_tables(study: Study) -> None:
+def test_queries_are_answered_better_from_finer_tables(study: AdultStudy) -> None:
     random = np.random.default_rng(1)
     queries = [study.query(random, 3, 0.1) for _ in range(60)]
     fine, coarse = (

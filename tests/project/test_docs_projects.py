@@ -97,6 +97,9 @@ def test_a_piece_of_a_project_on_a_page_is_read(tmp_path: Path, few: Path, page:
                 release.pop("insensitive", None)
                 release["drop"] = [c for c in release["drop"] if c != "hours_per_week"]
         release |= {**piece, "drop": [*release["drop"], *piece.get("drop", [])]}
+    if "marginals" in release["method"]:  # of fewer columns there are fewer collections
+        release["quasi_identifiers"] = release["quasi_identifiers"][:3]
+        release["drop"] = "rest"
     if "noisy_counts" in release["method"]:
         del release["require"]  # it promises, and shows no rows to judge
     outcome = run(tmp_path, project)

@@ -112,6 +112,7 @@ def test_a_person_with_several_values_is_one_person(engine: Any) -> None:
         assert (known["alone"], known["certain"], known["worst_guess"]) == (2, 1, "1")
 
 
+@pytest.mark.widens(2)
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: f"{method.name}-{METHODS.index(method)}")
 @pytest.mark.parametrize("seed", seeds(2))
 def test_the_manifest_has_the_baseline_of_the_published_rows(tmp_path: Path, seed: int, method: Any) -> None:

@@ -19,12 +19,13 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import api
+from privacy_sql import api, manifest
 from privacy_sql.reporting.page import material_of, page
 from privacy_sql.reporting.recording import recorded
 from tests.seeds import enough, tries
 
 Rows = list[dict[str, str]]
+NOWHERE = manifest.WrittenFiles(files=())  # the output of a release that is described and not written
 # dated, and what follows from the order that a secret key gives the rows: checksums, and how they begin
 MOVING = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:]{5,8}([+]00:00| UTC)|\b(?:[0-9a-f]{64}|[0-9a-f]{8})\b"
@@ -180,10 +181,9 @@ def words(
             return None
         place = ps.write(engine, release, folder / "people.csv")
         run = {**recorded(release), "exit": 0, "target": "people.csv"}
-    content = json.loads(place.read_text())
-    html = page(material_of({"release": "people", "run": run}, "public", content)).html
-    alone = ps.verify(place)
-    assert alone["release"] == "people"
+    html = page(material_of({"release": "people", "run": run}, "public", manifest.read(place))).html
+    content = ps.verify(place)
+    assert content["release"] == "people"
     content["output"] = {}  # a checksum of the rows in a secret order
     said = {"manifest": json.dumps(content, indent=1), "page": html, "sql": release.view.public()}
     return published(folder), {name: MOVING.sub("·", text) for name, text in said.items()}
@@ -192,6 +192,7 @@ def words(
 CASES = [(name, change) for name, (_, changes) in METHODS.items() for change in changes]
 
 
+@pytest.mark.widens(3)
 @pytest.mark.parametrize(("name", "change"), CASES, ids=[f"{n}, {c.__name__}" for n, c in CASES])
 def test_what_publishes_the_same_rows_is_told_in_the_same_words(
     name: str, change: Callable[..., Rows], tmp_path: Path
@@ -226,6 +227,15 @@ def beside_a_population(rows: Rows) -> ps.Table:
     return replace(table(rows), population=pd.DataFrame(everybody + few))
 
 
+def in_a_crowd(rows: Rows) -> ps.Table:
+    """The same people in a population that has as many of every kind, however often one repeats."""
+    made = beside_a_population(rows)
+    few = pd.DataFrame(
+        [{"age": str(age), "zip": "777", "job": "7"} for age in (*range(60, 70), *range(80, 90))]
+    )
+    return replace(made, population=pd.concat([made.population, few] * len(rows)))
+
+
 def with_two_sensitive(rows: Rows) -> ps.Table:
     """The kind of job is sensitive too, and published as it is."""
     kinds = [{**row, "job": str(int(row["job"]) % 2)} for row in rows]
@@ -245,7 +255,7 @@ ELSEWHERE: list[Any] = [{"name": "other", "relation": OTHER, "sensitive": "ill",
 ROUGH = ps.Generalise(LEVELS, max_suppressed="0.5")
 ALSO: dict[str, tuple[Callable[[Rows], ps.Table], Any, list[Any], tuple[Callable[..., Rows], ...]]] = {
     "k_map": (beside_a_population, ROUGH, [ps.KMap(3)], BANDS),
-    "k_map, searched": (beside_a_population, ps.FullDomain(minimise="height"), [ps.KMap(3)], (ordered,)),
+    "k_map, searched": (in_a_crowd, ps.FullDomain(minimise="height"), [ps.KMap(60)], (ordered,)),
     "delta_presence": (beside_a_population, ROUGH, [ps.DeltaPresence(0, "0.9")], (banded, ordered)),
     "composition": (
         table,
@@ -271,6 +281,7 @@ ALSO: dict[str, tuple[Callable[[Rows], ps.Table], Any, list[Any], tuple[Callable
 ALSO_CASES = [(name, change) for name, (*_, changes) in ALSO.items() for change in changes]
 
 
+@pytest.mark.widens(3)
 @pytest.mark.parametrize(("name", "change"), ALSO_CASES, ids=[f"{n}, {c.__name__}" for n, c in ALSO_CASES])
 def test_requirements_of_more_than_the_rows_tell_no_more_than_the_rows(
     name: str, change: Callable[..., Rows], tmp_path: Path
@@ -306,7 +317,7 @@ def test_centres_and_tops_do_not_tell_that_a_column_has_fractions() -> None:
             with ps.connect() as engine:
                 release = ps.publish(engine, people, [ps.KAnonymity(2)], method)
                 seen = sorted(map(str, release.base.engine.fetch(release.view)))
-                content = json.loads(api.describe(release, release.verdicts, {}))
+                content = api.describe(release, release.verdicts, NOWHERE).to_json()
             told.append((seen, {k: v for k, v in content.items() if k not in ("made", "checksum")}))
     assert told[0] == told[1] and told[2] == told[3]
 
@@ -327,9 +338,9 @@ def test_how_often_a_value_was_written_and_who_was_left_out_is_in_no_manifest(ki
                 engine, people, [ps.KAnonymity(5)], ps.Generalise({"age": 0}, max_suppressed="0.3")
             )
             assert release.rows_out == 24 and release.rows_in == len(rows)
-            content = json.loads(api.describe(release, release.verdicts, {}))
+            content = api.describe(release, release.verdicts, NOWHERE)
             run = {**recorded(release), "exit": 0, "target": "people.csv"}
             html = page(material_of({"release": "people", "run": run}, "public", content)).html
-        assert (content["rows_in"], content["suppressed"], content["rows_rounded_to"]) == (24, 0, 5)
-        told.append(MOVING.sub("·", json.dumps(content) + html))
+        assert (content.rows_in, content.suppressed, content.rows_rounded_to) == (24, 0, 5)
+        told.append(MOVING.sub("·", json.dumps(content.to_json()) + html))
     assert set(told) == {told[0]}

@@ -150,7 +150,7 @@ def test_the_groups_that_are_judged_and_shown_are_those_of_the_file(
             assert len(rows) == release.rows_out == release.rows_in - release.suppressed
             assert judged(release) == groups, (method, seed)
             own = [verdict.to_json() for verdict in release.verdicts.values()]
-            assert values(own) == values(manifest.read(place)["verdicts"])
+            assert values(own) == values(manifest.read(place).to_json()["verdicts"])
             again = pd.DataFrame([(str(group), value) for group, value in rows], columns=["g", "illness"])
             theirs = ps.check(engine, ps.Table(again, [], "illness", group="g"), ASKED)
             assert values(own) == values(verdict.to_json() for verdict in theirs.values())

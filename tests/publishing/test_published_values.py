@@ -116,8 +116,8 @@ def asked_about(engine: Any, folder: Path, name: str, kind: str, seed: int) -> b
         out = folder / "out.csv"
         content = manifest.read(ps.write(engine, release, out, overwrite=True))
         lines, people = read(out, rows)
-        counts = [content[key] for key in ("rows_in", "rows_out", "suppressed", "repeated")]
-        few = content["rows_rounded_to"]
+        counts = [content.rows_in, content.rows_out, content.suppressed, content.repeated]
+        few = content.rows_rounded_to
         gone, again = (n // few * few for n in (release.suppressed, release.repeated))
         assert counts == [len(lines) + gone + again, len(lines), gone, again]
         assert release.suppressed <= Fraction(share) * expected(rows, kind).total()

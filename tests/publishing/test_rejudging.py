@@ -26,6 +26,8 @@ ROWS = pd.DataFrame(
     }
 )
 
+OLD = {"privacy_sql": "0.1.0", "engine": "duckdb"}
+
 
 def written(folder: Path, require: Any, method: Any = None, **changes: Any) -> Path:
     """A release of ours whose manifest says, with a checksum of its own, what an earlier version said."""
@@ -58,7 +60,7 @@ def test_what_holds_is_said_to_hold(tmp_path: Path, method: Any) -> None:
 
 
 def test_columns_that_single_out_are_a_fault_of_what_is_out(tmp_path: Path) -> None:
-    place = written(tmp_path, [ps.KAnonymity(4)], versions={"privacy_sql": "0.1.0"}, insensitive={})
+    place = written(tmp_path, [ps.KAnonymity(4)], versions=OLD, insensitive={})
     assert faults(place) == ["known_columns_single_out"]
     assert "insensitive: {columns: [hours], known: true}" in call("check", place).everything
 
@@ -94,7 +96,7 @@ def test_what_rows_do_not_show_is_named_and_not_called_safe(tmp_path: Path) -> N
 
 
 def test_a_release_of_an_earlier_version_gets_the_advisories_about_it(tmp_path: Path) -> None:
-    old = {"versions": {"privacy_sql": "0.1.0"}, "values_per_person": "set"}
+    old = {"versions": OLD, "values_per_person": "set"}
     place = written(tmp_path, [ps.KAnonymity(2)], **old)
     told = call("check", "--json", place)
     assert told.exit == 5 and told.codes == ["advisory", "advisory", "advisory", "not_judged"]
@@ -132,7 +134,7 @@ def test_formulas_and_manifests_that_tell_too_much_are_warned_of(tmp_path: Path)
         "ill: 8 cells of the CSV start with = + - @ or a tab, and a spreadsheet may take them for formulas;"
         " write `csv: {formulas: escape}` under output, or import the columns as text"
     ]
-    old = {"versions": {"privacy_sql": "0.1.0"}, "search": {"minimise": "loss", "values": {"loss": 0.25}}}
+    old = {"versions": OLD, "search": {"minimise": "loss", "values": {"loss": 0.25}}}
     place.write_bytes(manifest.canonical(json.loads(place.read_text()) | old))
     told = call("check", "--json", place)
     assert told.exit == 0 and "PS-2026-27" in told.json["releases"][0]["warnings"][0]

@@ -91,16 +91,67 @@ def test_they_are_the_rows_that_reading_the_source_again_gives_in_the_same_order
 
 
 def test_a_row_shows_more_than_counts_tell(tmp_path: Path) -> None:
-    """Columns beside the roles, and people with several values, are read from the source."""
-    rows = pd.DataFrame({"id": [1, 1, 2, 3], "age": [1, 1, 1, 1], "ill": [*"uvuv"], "seen": [5, 5, 5, 5]})
+    """Columns beside the roles are read from the source."""
+    rows = pd.DataFrame({"age": [1, 1, 1, 1], "ill": [*"uvuv"], "seen": [5, 5, 5, 5]})
     with ps.connect() as engine:
-        beside = ps.Table(rows, ["age"], "ill", insensitive=["seen"])
-        several = ps.Table(rows, ["age"], "ill", identifier="id", values_per_person="set")
-        for table in (beside, several):
-            release = ps.publish(engine, table, [ps.KAnonymity(1)], ps.Generalise())
-            assert release.alike is None
-            ps.write(engine, release, tmp_path / "out.parquet", overwrite=True)
-            assert len(written(tmp_path / "out.parquet")) == 4
+        table = ps.Table(rows, ["age"], "ill", insensitive=["seen"])
+        release = ps.publish(engine, table, [ps.KAnonymity(1)], ps.Generalise())
+        assert release.alike is None
+        ps.write(engine, release, tmp_path / "out.parquet")
+    assert len(written(tmp_path / "out.parquet")) == 4
+
+
+def of_several(random: Random) -> pd.DataFrame:
+    """A few people with up to four values each, the same one twice or none at all among them."""
+    rows = []
+    for person in range(random.randrange(1, 30)):
+        age, town = random.choice([None, *range(9)]), random.choice([None, *TOWNS])
+        rows += [
+            (person, age, town, random.choice([None, *"uvw"])) for _ in range(random.choice([1, 1, 2, 4]))
+        ]
+    random.shuffle(rows)
+    return pd.DataFrame(rows, columns=["id", "age", "town", "ill"]).astype({"age": "Int64"})
+
+
+def lines(rows: pd.DataFrame, kind: str, age: int, town: int, k: int) -> list[tuple[Any, ...]]:
+    """A line for each value of a person, or each time they have it, or one; in groups of k people."""
+    labels = generalised(rows[["age", "town", "ill"]], age, town)
+    people: dict[int, tuple[tuple[Any, ...], list[Any]]] = {}
+    for person, (a, b, value) in zip(rows["id"], labels, strict=True):
+        people.setdefault(person, ((a, b), []))[1].extend([] if value is None else [value])
+    sizes = Counter(shown for shown, _ in people.values())
+    return [
+        (*shown, value)
+        for shown, values in people.values()
+        if sizes[shown] >= k
+        for value in ((sorted(set(values)) if kind == "set" else values) or [None])
+    ]
+
+
+@pytest.mark.parametrize("seed", seeds(5))
+@pytest.mark.parametrize("kind", ["set", "multiset"])
+def test_people_with_several_values_have_the_lines_of_their_definition(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, kind: str
+) -> None:
+    random = Random(seed)
+    rows, age, town, k = of_several(random), random.randrange(2), random.randrange(3), random.choice([1, 2])
+    quasi = {"age": ps.Intervals(2), "town": ps.Tree(TOWNS)}
+    table = ps.Table(rows, quasi, "ill", identifier="id", values_per_person=kind)
+    method = ps.Generalise({"age": age, "town": town}, max_suppressed="0.999")
+    meant = lines(rows, kind, age, town, k)
+    with ps.connect() as engine:
+        release = ps.publish(engine, table, [ps.KAnonymity(k)], method)
+        if not meant:
+            assert not release.safe or release.rows_out
+            return
+        assert release.alike is not None
+        ps.write(engine, release, counts := tmp_path / "a.parquet")
+        monkeypatch.setattr(DuckDB, "repeated", lambda *_: None)
+        release = ps.publish(engine, table, [ps.KAnonymity(k)], method)
+        assert release.alike is None
+        ps.write(engine, release, read_again := tmp_path / "b.parquet")
+    assert Counter(written(counts)) == Counter(meant)
+    assert written(counts) == written(read_again)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

@@ -254,12 +254,12 @@ def test_rows_in_are_rows_published_suppressed_and_repeated(
     assert made.rows_in == len(rows) == published + made.suppressed + made.repeated
     # the same value of person 1 again, and a line without a value of somebody who has one
     assert made.repeated == {"one": 0, "set": 2, "multiset": 1}[declared]
-    assert content["rows_out"] == published
+    assert content.rows_out == published
     assert made.suppressed == (1 if method.name == "generalise" else 0)
     # nobody but us may know how few; where none can be left out or repeated, everybody does
-    step = content["rows_rounded_to"]
+    step = content.rows_rounded_to
     assert step == (None if declared == "one" and method.name != "generalise" else 3)
-    told = [content[name] for name in ("rows_in", "suppressed", "repeated")]
+    told = [content.rows_in, content.suppressed, content.repeated]
     assert told == ([len(rows), 0, 0] if step is None else [published, 0, 0])
 
 
@@ -432,6 +432,7 @@ POINTS = {
 }
 
 
+@pytest.mark.widens(3)
 @pytest.mark.parametrize(("kind", "point"), [(kind, point) for kind in POINTS for point in POINTS[kind]])
 def test_a_killed_run_leaves_the_old_release_or_none_and_no_stray_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, point: str

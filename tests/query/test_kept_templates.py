@@ -23,7 +23,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def rendered(folder: Path) -> str:
     """The one template of a folder, by an environment that has rendered nothing yet."""
     made: Any = template.environment([folder])
-    made.bytecode_cache = template.Kept()
+    made.bytecode_cache = template.KeptTemplates()
     text: str = made.get_template("one.sql").render()
     return text
 

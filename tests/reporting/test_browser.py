@@ -155,21 +155,22 @@ def test_the_controls_work_with_the_keyboard_alone(driver: Any, pages: Path) -> 
     assert script(driver, "document.querySelector('figure details').open") is True
 
 
-def test_three_dimensions_draw_under_the_policy(driver: Any, records: Path, tmp_path: Path) -> None:
+def test_three_dimensions_draw_under_the_policy(records: Path, tmp_path: Path) -> None:
     words = ["--select", "good", "--audience", "internal", "--interactive"]
     assert call("report", "--project", records, *words, "-o", tmp_path).exit == 0
-    opened(driver, tmp_path / "good.html")
-    complaints(driver)
-    driver.execute_script("document.getElementById('skyline-3d').open = true")
-    until(lambda: script(driver, "document.querySelectorAll('#skyline-stairs canvas').length") > 0)
-    place = driver.find_element("id", "skyline-stairs")
-    driver.execute_script("arguments[0].scrollIntoView()", place)
-    until(lambda: coloured(place.screenshot_as_png) > 5000)
-    first = place.screenshot_as_png
-    set_value(driver, "skyline-limit", 45, "input")
-    until(lambda: place.screenshot_as_png != first)
-    assert complaints(driver) == []
-    assert script(driver, "document.getElementById('skyline-no3d').hidden") is True
+    with browser(webgl=True) as driver:
+        opened(driver, tmp_path / "good.html")
+        complaints(driver)
+        driver.execute_script("document.getElementById('skyline-3d').open = true")
+        until(lambda: script(driver, "document.querySelectorAll('#skyline-stairs canvas').length") > 0)
+        place = driver.find_element("id", "skyline-stairs")
+        driver.execute_script("arguments[0].scrollIntoView()", place)
+        until(lambda: coloured(place.screenshot_as_png) > 5000)
+        first = place.screenshot_as_png
+        set_value(driver, "skyline-limit", 45, "input")
+        until(lambda: place.screenshot_as_png != first)
+        assert complaints(driver) == []
+        assert script(driver, "document.getElementById('skyline-no3d').hidden") is True
 
 
 def coloured(png: bytes) -> int:

@@ -187,7 +187,7 @@ ADVERSARY = {"bandwidth": "0.3", "max_risk": 0.4, "vulnerable": 3, "undecided": 
 @pytest.mark.parametrize("pair", ["[]", "{}"])
 def test_brackets_nested_beyond_reason_are_told_and_are_no_fault(tmp_path: Path, pair: str) -> None:
     inner = "a: " if pair == "{}" else ""
-    deep = f"{pair[0]}{inner}" * 1500 + pair[1] * 1500
+    deep = f"{pair[0]}{inner}" * 600 + pair[1] * 600
     (tmp_path / "privacy.yml").write_text(f"version: 1\nreleases: {deep}\n")
     with pytest.raises(UsageError, match="nested too deeply"):
         load(tmp_path / "privacy.yml")

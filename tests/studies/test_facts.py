@@ -9,10 +9,10 @@ from fractions import Fraction
 import pytest
 
 from privacy_sql.errors import PrivacySqlError
-from privacy_sql.studies.facts import Atom, Clause, Fact, parse_atom, parse_facts
+from privacy_sql.studies.facts import NamedAtom, NamedClause, NamedFact, parse_atom, parse_facts
 
 
-def only(line: str) -> Clause:
+def only(line: str) -> NamedClause:
     """The one clause of a line."""
     ((clause,),) = [fact.clauses for fact in parse_facts([line])]
     return clause
@@ -20,19 +20,19 @@ def only(line: str) -> Clause:
 
 def test_is_and_not_are_one_sided_clauses() -> None:
     is_fact, not_fact, also_not = parse_facts(["Gary is Flu", "", "Ed not Mumps", "Ed is not Mumps"])
-    assert is_fact == Fact((Clause((), (Atom("Gary", "Flu"),)),), 1)
-    assert not_fact == Fact((Clause((Atom("Ed", "Mumps"),), ()),), 3)
-    assert also_not == Fact((Clause((Atom("Ed", "Mumps"),), ()),), 4)
-    assert only("Ed does not have lung cancer") == Clause((Atom("Ed", "lung cancer"),), ())
-    assert only("Ed has lung cancer") == Clause((), (Atom("Ed", "lung cancer"),))
-    assert only("he who has is Flu") == Clause((), (Atom("he who has", "Flu"),))
+    assert is_fact == NamedFact((NamedClause((), (NamedAtom("Gary", "Flu"),)),), 1)
+    assert not_fact == NamedFact((NamedClause((NamedAtom("Ed", "Mumps"),), ()),), 3)
+    assert also_not == NamedFact((NamedClause((NamedAtom("Ed", "Mumps"),), ()),), 4)
+    assert only("Ed does not have lung cancer") == NamedClause((NamedAtom("Ed", "lung cancer"),), ())
+    assert only("Ed has lung cancer") == NamedClause((), (NamedAtom("Ed", "lung cancer"),))
+    assert only("he who has is Flu") == NamedClause((), (NamedAtom("he who has", "Flu"),))
 
 
 @pytest.mark.parametrize("arrow", ["->", "→"])
 def test_an_implication_keeps_its_two_sides(arrow: str) -> None:
     clause = only(f"Hannah is Flu & Bob is Flu {arrow} Charlie is Flu | Dave is Lung Cancer")
-    assert clause.if_all == (Atom("Hannah", "Flu"), Atom("Bob", "Flu"))
-    assert clause.then_any == (Atom("Charlie", "Flu"), Atom("Dave", "Lung Cancer"))
+    assert clause.if_all == (NamedAtom("Hannah", "Flu"), NamedAtom("Bob", "Flu"))
+    assert clause.then_any == (NamedAtom("Charlie", "Flu"), NamedAtom("Dave", "Lung Cancer"))
 
 
 def test_a_family_is_a_circle_of_implications() -> None:
@@ -47,12 +47,17 @@ def test_a_family_is_a_circle_of_implications() -> None:
 def test_quoted_and_foreign_names_stay_as_they_are() -> None:
     lines = ['"Zoë is" is "Flu & ""cold"""', "Łukasz Ōe not 流感", 'family "a: b": "O, Hara", Bob']
     first, second, third = (fact.clauses[0] for fact in parse_facts(lines))
-    assert first.then_any == (Atom("Zoë is", 'Flu & "cold"'),)
-    assert second.if_all == (Atom("Łukasz Ōe", "流感"),)
-    assert third.if_all == (Atom("O, Hara", "a: b"),)
+    assert first.then_any == (NamedAtom("Zoë is", 'Flu & "cold"'),)
+    assert second.if_all == (NamedAtom("Łukasz Ōe", "流感"),)
+    assert third.if_all == (NamedAtom("O, Hara", "a: b"),)
 
 
-PEOPLE = {"a": Atom("Ann", "Flu"), "b": Atom("Bob", "Flu"), "c": Atom("Cid", "Flu"), "d": Atom("Dan", "Flu")}
+PEOPLE = {
+    "a": NamedAtom("Ann", "Flu"),
+    "b": NamedAtom("Bob", "Flu"),
+    "c": NamedAtom("Cid", "Flu"),
+    "d": NamedAtom("Dan", "Flu"),
+}
 
 
 def meant(text: str, world: dict[str, bool]) -> bool:
@@ -133,8 +138,8 @@ def test_a_number_before_a_fact_is_its_weight(line: str, weight: str) -> None:
 
 
 def test_a_name_with_a_number_and_a_colon_in_it_is_no_weight() -> None:
-    assert only("12:30 is Flu").then_any == (Atom("12:30", "Flu"),)
-    assert only('"0.8: Ed" is Flu').then_any == (Atom("0.8: Ed", "Flu"),)
+    assert only("12:30 is Flu").then_any == (NamedAtom("12:30", "Flu"),)
+    assert only('"0.8: Ed" is Flu').then_any == (NamedAtom("0.8: Ed", "Flu"),)
 
 
 def test_comments_are_no_facts() -> None:
@@ -142,8 +147,8 @@ def test_comments_are_no_facts() -> None:
 
 
 def test_an_atom_is_read_on_its_own() -> None:
-    assert parse_atom("Tom is AIDS") == parse_atom("Tom has AIDS") == Atom("Tom", "AIDS")
-    assert parse_atom('Tom is ""') == Atom("Tom", "")
+    assert parse_atom("Tom is AIDS") == parse_atom("Tom has AIDS") == NamedAtom("Tom", "AIDS")
+    assert parse_atom('Tom is ""') == NamedAtom("Tom", "")
     with pytest.raises(PrivacySqlError, match="somebody has a value"):
         parse_atom("Tom does not have AIDS")
 

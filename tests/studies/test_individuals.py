@@ -11,7 +11,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.cli.main import run
-from privacy_sql.studies.skyline import Found, skylines
+from privacy_sql.studies.skyline import TableSkylines, skylines
 from tests.seeds import seeds
 
 
@@ -21,7 +21,7 @@ def people(seed: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["id", "g", "s"])
 
 
-def told(engine: Any, rows: pd.DataFrame, value: str, limit: str, **more: Any) -> Found:
+def told(engine: Any, rows: pd.DataFrame, value: str, limit: str, **more: Any) -> TableSkylines:
     table = ps.Table(rows, ["g"], "s", **more)
     return skylines(engine, table, value=value, limit=limit, show_values=True)
 

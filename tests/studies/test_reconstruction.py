@@ -157,7 +157,7 @@ def test_a_changed_file_and_what_is_no_collection_of_marginals_are_refused(tmp_p
 
 def test_a_manifest_that_names_other_columns_than_its_files_is_refused(tmp_path: Path) -> None:
     place = published(tmp_path, CHAIN)
-    content = dict(manifest.read(place))
+    content = manifest.read(place).to_json()
     content["choice"] = {"marginals": [{"age": 1, "job": 0}, {"age": 2, "ill": 0}]}
     place.write_bytes(manifest.canonical(content))
     with pytest.raises(NotSafe, match="does not describe these tables"):

@@ -135,7 +135,7 @@ def test_arrays_and_statements_tell_the_same_usefulness(
     engine: Any, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compared = 0
-    for seed in seeds(4):
+    for seed in seeds(10):
         draw = random.Random(f"{kind} {seed}")
         n = draw.choice([12, 60])
         rows: dict[str, list[Any]] = {

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from privacy_sql.utilities import (
-    Column,
     Label,
+    MeasuredColumn,
     ambiguity,
     average_group_size,
     c_avg,
@@ -45,7 +45,7 @@ def evidence(small, numbers=False):
         labels = Counter(labels[c] for labels in shown(small))
         found.append(
             (
-                Column(2, label(domain, counts, 2, numbers)),
+                MeasuredColumn(2, label(domain, counts, 2, numbers)),
                 [(label(values, counts, 1, numbers), rows) for values, rows in labels.items()],
             )
         )
@@ -164,7 +164,7 @@ def test_kl_of_the_raw_table_is_zero_and_never_falls_when_labels_merge():
 
 
 def test_a_column_with_one_value_loses_nothing():
-    column = Column(0, Label(0, 1, 4, low=7.0, high=7.0))
+    column = MeasuredColumn(0, Label(0, 1, 4, low=7.0, high=7.0))
     for utility in (loss.Loss(), ncp.Ncp(), precision.Precision(), entropy.Entropy()):
         assert utility.cost([(column, [(column.whole, 4)])], 4) == 0
 

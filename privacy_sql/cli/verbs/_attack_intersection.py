@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from privacy_sql.table import Table
 
 
-class Asked(Common):
+class IntersectionOptions(Common):
     """The people, their known columns, and how much to show."""
 
     people: str
@@ -50,7 +50,7 @@ class Asked(Common):
 @click.option("--connect", "url", default="duckdb:", show_default=True, help="The database of relations.")
 @click.option("--show-values", is_flag=True, help="List everybody with their possible values. INTERNAL.")
 @shared
-def command(releases: tuple[str, ...], directory: Path, **options: Unpack[Asked]) -> Outcome:
+def command(releases: tuple[str, ...], directory: Path, **options: Unpack[IntersectionOptions]) -> Outcome:
     """Combine what RELEASES say about people who are in all of them (Ganta et al. 2008).
 
     A release is a manifest, a description file, or the name of a registered release.
@@ -82,7 +82,9 @@ def command(releases: tuple[str, ...], directory: Path, **options: Unpack[Asked]
             )
         outcome = _outcome(found, at, options)
         _record(
-            releases, directory, {**outcome.more["attack"], "releases": [each.name for each in described]}
+            releases,
+            directory,
+            {**outcome.more["attack"], "releases": [each.name for each in found.releases]},
         )
         if options["show_values"]:
             people = found.people()
@@ -126,7 +128,7 @@ def _described(releases: tuple[str, ...], directory: Path) -> list[Any]:
 
 
 def _people(
-    engine: Engine, described: list[Any], directory: Path, options: Asked
+    engine: Engine, described: list[Any], directory: Path, options: IntersectionOptions
 ) -> Table | list[Mapping[str, Any]]:
     from privacy_sql.hierarchies import AsIs
     from privacy_sql.project import reading
@@ -149,7 +151,7 @@ def _people(
     return Table(source, quasi, identifier=options["identifier"])
 
 
-def _outcome(found: Findings, at: Fraction, options: Asked) -> Outcome:
+def _outcome(found: Findings, at: Fraction, options: IntersectionOptions) -> Outcome:
     summary = found.summary
     exposed = summary.exposed[str(at)] / 100
     given = options["max_exposed"]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 POSTERIORS = ("exact", "estimate", "omega", "sinkhorn")
 
 
-class Asked(About):
+class KnowledgeOptions(About):
     """How to compute and compare beliefs, and how much to show."""
 
     posterior: str
@@ -68,7 +68,7 @@ def command(
     limit: str,
     texts: tuple[str, ...],
     directory: Path,
-    **options: Unpack[Asked],
+    **options: Unpack[KnowledgeOptions],
 ) -> Outcome:
     """Attack a release with background knowledge (Li et al. 2009): how far do beliefs move?
 
@@ -124,7 +124,10 @@ def command(
 
 
 def _written(
-    directory: Path, published: tuple[Path, ...], options: Asked, ask: Callable[[str, Engine, Release], None]
+    directory: Path,
+    published: tuple[Path, ...],
+    options: KnowledgeOptions,
+    ask: Callable[[str, Engine, Release], None],
 ) -> None:
     """Attack releases as they were written, not as a search would choose them now."""
     from fractions import Fraction
@@ -139,9 +142,9 @@ def _written(
     read = reading.read(directory)
     for path in published:
         _, content = verifying.found(path)
-        plan = read.plans.get(content["release"])
+        plan = read.plans.get(content.release)
         if plan is None:
-            told = f"privacy.yml has no release {content['release']}, so its people are unknown"
+            told = f"privacy.yml has no release {content.release}, so its people are unknown"
             raise UsageError("unknown_release", told, hint="Name its project with --project.")
         allowed = plan.method.allowed if plan.method else Fraction(0)
         with connected(read, plan, options["unsafe_debug"]) as engine:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from privacy_sql.studies.measure import Excess, Measured, Nearest
 
 
-class Asked(Common):
+class MeasureOptions(Common):
     """The files and the known columns."""
 
     source: str
@@ -47,7 +47,7 @@ class Asked(Common):
 @click.option("--level", default="0.95", show_default=True, help="The confidence of an interval.")
 @click.option("--connect", "url", default="duckdb:", show_default=True, help="The database of relations.")
 @shared
-def command(directory: Path, **options: Unpack[Asked]) -> Outcome:
+def command(directory: Path, **options: Unpack[MeasureOptions]) -> Outcome:
     """Measure a release against its source: people singled out, linked and guessed right.
 
     Everybody in the source is counted, so the shares are exact; only --nearest asks a sample. They describe

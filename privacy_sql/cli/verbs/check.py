@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from privacy_sql.table import Table
 
 
-class Asked(About):
+class CheckOptions(About):
     """The requirements to check, and how much to show."""
 
     requirements: tuple[str, ...]
@@ -57,7 +57,7 @@ INSTEAD = {
 @click.option("--show-values", is_flag=True, help="Name the worst group and its values. INTERNAL.")
 @about_a_table
 @shared
-def command(directory: Path, published: tuple[Path, ...], **options: Unpack[Asked]) -> Outcome:
+def command(directory: Path, published: tuple[Path, ...], **options: Unpack[CheckOptions]) -> Outcome:
     """Check whether a table is safe, without publishing anything. Exit 0: safe, 1: not safe.
 
     \b
@@ -83,7 +83,7 @@ def command(directory: Path, published: tuple[Path, ...], **options: Unpack[Aske
         return _judged(engine, named_table(options), require, options["show_values"])
 
 
-def _again(directory: Path, paths: tuple[Path, ...], options: Asked) -> Outcome:
+def _again(directory: Path, paths: tuple[Path, ...], options: CheckOptions) -> Outcome:
     """Judge published releases by today's rules, and name what is wrong."""
     from privacy_sql.engines import connect
     from privacy_sql.errors import PrivacySqlError, UsageError, first_exit
@@ -132,7 +132,7 @@ def _again(directory: Path, paths: tuple[Path, ...], options: Asked) -> Outcome:
     return whole
 
 
-def _project(directory: Path, options: Asked) -> Outcome:
+def _project(directory: Path, options: CheckOptions) -> Outcome:
     from privacy_sql.errors import first_exit
     from privacy_sql.project import reading
 

@@ -12,6 +12,7 @@ from privacy_sql.cli.outcome import Outcome, shared
 from privacy_sql.cli.tables import refuse_promise
 
 if TYPE_CHECKING:
+    from privacy_sql.manifest import Manifest
     from privacy_sql.project.reading import Plan
     from privacy_sql.query.statements import Statement
     from privacy_sql.table import Table
@@ -22,6 +23,7 @@ GROUP = "decide"  # of `--help`
 
 @click.command()
 @click.argument("names", nargs=-1)
+@click.option("--select", multiple=True, help="A release, as in NAMES. Repeatable; default all.")
 @click.option(
     "--dialect", default="duckdb", show_default=True, help="duckdb, postgres, spark, snowflake, ..."
 )
@@ -41,6 +43,7 @@ GROUP = "decide"  # of `--help`
 @shared
 def command(
     names: tuple[str, ...],
+    select: tuple[str, ...],
     dialect: str,
     duckdb_macros: bool,
     dbt: bool,
@@ -63,6 +66,7 @@ def command(
     """
     from privacy_sql.errors import UsageError
 
+    names = (*names, *select)
     if steps:
         beside = {"--dialect": dialect != "duckdb", "--duckdb-macros": duckdb_macros, "--dbt": dbt}
         if wrong := [option for option, value in {**beside, "--into": into}.items() if value]:
@@ -93,7 +97,7 @@ def command(
         named = plan.method.named_marginals if plan.method else None
         marginals: Sequence[Any] | None = named
         if ran and not named:
-            marginals = ran["choice"].get("marginals")
+            marginals = ran.choice.get("marginals")
         table = guarding.as_published(plan.table, ran) if ran else plan.table
         if marginals is None:
             levels = _levels(plan, ran)
@@ -208,14 +212,14 @@ def _written(found: Mapping[str, str], folder: Path, dry_run: bool) -> list[Path
     return [folder / name for name in found]
 
 
-def _last_run(directory: Path, plan: Plan) -> Mapping[str, Any] | None:
+def _last_run(directory: Path, plan: Plan) -> Manifest | None:
     from privacy_sql import manifest
 
     place = plan.manifest(directory)
     return manifest.read(place) if plan.output and place.is_file() else None
 
 
-def _levels(plan: Plan, ran: Mapping[str, Any] | None) -> dict[str, int]:
+def _levels(plan: Plan, ran: Manifest | None) -> dict[str, int]:
     """The levels of the plan, or those that the last run of the same project chose."""
     from privacy_sql.errors import UsageError
     from privacy_sql.export import dbt as guarding
@@ -226,10 +230,10 @@ def _levels(plan: Plan, ran: Mapping[str, Any] | None) -> dict[str, int]:
     if not ran:
         hint = f"Run it first: privacy-sql run --select {plan.name}."
         raise UsageError("no_levels", f"{plan.name} has no levels to compile", hint=hint)
-    chosen = ran["choice"].get("levels")
+    chosen = ran.choice.get("levels")
     if not isinstance(chosen, dict):
         hint = f"`privacy-sql compile {plan.name} --steps` prints every statement of a run."
-        why = f"{plan.name} is published by {ran['method']}, not at one level per column"
+        why = f"{plan.name} is published by {ran.method}, not at one level per column"
         raise UsageError("no_levels", why, hint=hint)
     guarding.refuse_changed(guarding.as_published(plan.table, ran), ran)
     return chosen

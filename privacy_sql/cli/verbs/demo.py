@@ -64,9 +64,9 @@ def command(folder: Path | None, opens: bool, dry_run: bool, unsafe_debug: bool,
             f"   wrote {result.target} and its manifest",
         ]
     if result.exit == 0:
-        content = verifying.verify(place / str(result.target))
+        content = verifying.verified(place / str(result.target))
         steps.append(
-            f"4. Verify: {result.target} is, byte for byte, what was audited ({content['rows_out']} rows)."
+            f"4. Verify: {result.target} is, byte for byte, what was audited ({content.rows_out} rows)."
         )
         page = _reported(read, unsafe_debug)
         steps.append("5. Report: one page for the person who signs; its link is the last line.")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from privacy_sql.table import Table
 
 
-class Asked(About):
+class FactsOptions(About):
     """The facts, the guess, and how much to show."""
 
     lines: tuple[str, ...]
@@ -34,7 +34,7 @@ GROUP = "decide"  # of `--help`
 @click.option("--show-values", is_flag=True, help="Name the person and the value. INTERNAL.")
 @about_a_table
 @shared
-def command(files: tuple[Path, ...], directory: Path, **options: Unpack[Asked]) -> Outcome:
+def command(files: tuple[Path, ...], directory: Path, **options: Unpack[FactsOptions]) -> Outcome:
     """Show how likely a guess is for somebody who knows facts. FILES have one fact per line.
 
     \b

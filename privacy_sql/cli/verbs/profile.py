@@ -15,10 +15,7 @@ from privacy_sql.display.rounding import percent
 from privacy_sql.errors import number_of, people
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from privacy_sql.engines import Engine, Source
-    from privacy_sql.project.proposing import Proposed
     from privacy_sql.project.reading import Plan
     from privacy_sql.studies.identifying import Identified
     from privacy_sql.table import Table
@@ -64,8 +61,7 @@ def command(
     from privacy_sql.cli.outcome import connected
     from privacy_sql.cli.tables import EMBEDDED, each_release, listed, named_engine
     from privacy_sql.counted.profiling import profile
-    from privacy_sql.project import reading
-    from privacy_sql.project.proposing import roles
+    from privacy_sql.project import proposing, reading
     from privacy_sql.studies.identifying import identify
     from privacy_sql.table import Table
 
@@ -75,7 +71,9 @@ def command(
 
     def show(name: str, engine: Engine, source: Source, declared: Table | None = None) -> None:
         found = profile(engine, source)
-        made = roles(found) if declared is None else _declared(declared, list(found.columns))
+        made = (
+            proposing.roles(found) if declared is None else proposing.declared(declared, list(found.columns))
+        )
         tables[name] = [
             {**found.columns[part.column].to_json(), "role": part.role, "reason": part.reason}
             for part in made
@@ -109,15 +107,6 @@ def command(
         whole.lines.append("Next: privacy-sql check judges each table as it stands.")
     whole.more = {"tables": tables, **({"identified": identified} if identified else {})}
     return whole
-
-
-def _declared(table: Table, columns: Sequence[str]) -> list[Proposed]:
-    """The columns of a release with their roles in privacy.yml."""
-    from privacy_sql.project.proposing import Proposed
-
-    words = {"quasi-identifier": "quasi", "dropped": "drop"}
-    told = {column: words.get(role, role) for column, role in table.roles.items()}
-    return [Proposed(c, told.get(c, "drop"), "privacy.yml" if c in told else "no role") for c in columns]
 
 
 def _lines(rows: list[dict[str, Any]]) -> list[str]:

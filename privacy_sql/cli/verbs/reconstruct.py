@@ -16,10 +16,10 @@ from privacy_sql.display.rounding import decimals
 from privacy_sql.errors import UsageError, number_of
 
 if TYPE_CHECKING:
-    from privacy_sql.studies.reconstruction import Counts, Reconstruction
+    from privacy_sql.studies.reconstruction import BoundedCount, Reconstruction
 
 
-class Asked(TypedDict):
+class ReconstructOptions(TypedDict):
     """What to work out, and where synthetic rows go."""
 
     queries: tuple[str, ...]
@@ -57,7 +57,9 @@ GROUP = "examine"  # of `--help`
 @click.option("--connect", "url", help="The database of the tables, if not the project's: duckdb:file.db.")
 @click.option("--dry-run", is_flag=True, help="Write no file.")
 @shared
-def command(manifest: Path, directory: Path, unsafe_debug: bool, **options: Unpack[Asked]) -> Outcome:
+def command(
+    manifest: Path, directory: Path, unsafe_debug: bool, **options: Unpack[ReconstructOptions]
+) -> Outcome:
     """Estimate counts from published marginals, with bounds (Kifer & Gehrke 2006).
 
     MANIFEST is the release's manifest or one of its files; all files are verified first. An expected number
@@ -78,7 +80,7 @@ def command(manifest: Path, directory: Path, unsafe_debug: bool, **options: Unpa
         return _told(reconstruct(path, engine), options)
 
 
-def _told(found: Reconstruction, options: Asked) -> Outcome:
+def _told(found: Reconstruction, options: ReconstructOptions) -> Outcome:
     whole = Outcome("reconstruct", rows=found.rows)
     where = _conditions(options["conditions"])
     asked = [found.query(listed(query), where) for query in options["queries"]]
@@ -127,7 +129,7 @@ def _conditions(given: tuple[str, ...]) -> dict[str, list[str | None]]:
     return found
 
 
-def _table(counts: Counts) -> list[str]:
+def _table(counts: BoundedCount) -> list[str]:
     """The answers as a table, with each estimate between its bounds."""
     head = [*counts.columns, "at least", "expected", "at most"]
     rows = [
@@ -142,7 +144,7 @@ def _table(counts: Counts) -> list[str]:
     return lines
 
 
-def _plain(counts: Counts) -> dict[str, object]:
+def _plain(counts: BoundedCount) -> dict[str, object]:
     return {
         "columns": list(counts.columns),
         "tight": counts.tight,
@@ -159,7 +161,9 @@ def _plain(counts: Counts) -> dict[str, object]:
     }
 
 
-def _written(rows: list[dict[str, str | bool | None]], columns: list[str], options: Asked) -> list[str]:
+def _written(
+    rows: list[dict[str, str | bool | None]], columns: list[str], options: ReconstructOptions
+) -> list[str]:
     """Synthetic rows as CSV: lines to print, or a new file and a line about it."""
     from privacy_sql import files
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FILE = click.Path(path_type=Path)
 
 
-class Asked(Common):
+class ReportOptions(Common):
     """The audience, and the form."""
 
     audience: Literal["internal", "public"] | None
@@ -57,7 +57,7 @@ def command(
     names: tuple[str, ...],
     output: Path | None,
     directory: Path,
-    **options: Unpack[Asked],
+    **options: Unpack[ReportOptions],
 ) -> Outcome:
     """Write the report of the releases in MANIFESTS, or of the whole project in target/report.
 

@@ -98,7 +98,7 @@ def _scanned(published: Sequence[Path], areas: Path | None, directory: Path, opt
             content, table = published_rows(engine, subject)
             if table is None:
                 hint = "Name its file with --source."
-                raise UsageError("no_rows", f"{content['release']} is not a table of people", hint=hint)
+                raise UsageError("no_rows", f"{content.release} is not a table of people", hint=hint)
             subject = table
         found = safe_harbor(engine, subject, areas=areas)
         whole.rows = (whole.rows or 0) + found.rows

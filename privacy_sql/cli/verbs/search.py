@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from privacy_sql.searches.full_domain import Goal
 
 
-class Asked(Common):
+class SearchOptions(Common):
     """Options for the method of a release, in addition to its own."""
 
     minimise: str | None
@@ -60,7 +60,7 @@ def command(
     minimal: bool,
     frontier: bool,
     directory: Path,
-    **options: Unpack[Asked],
+    **options: Unpack[SearchOptions],
 ) -> Outcome:
     """Find the levels at which each release of privacy.yml is safe. Publishes nothing.
 
@@ -120,7 +120,7 @@ def command(
     return whole
 
 
-def _method(plan: Plan, options: Asked) -> Method:
+def _method(plan: Plan, options: SearchOptions) -> Method:
     """The release's own method if it searches, otherwise full_domain, with the options of the command line.
 
     The search may leave out as many rows as the method of the release.
@@ -142,7 +142,7 @@ def _method(plan: Plan, options: Asked) -> Method:
     return own.with_params(given)
 
 
-def _differs(plan: Plan, options: Asked) -> list[str]:
+def _differs(plan: Plan, options: SearchOptions) -> list[str]:
     """How `run` differs from this search."""
     own = plan.method
     if own is None:

@@ -32,7 +32,7 @@ def command(
     Example: privacy-sql verify out/people.csv
     """
     from privacy_sql.errors import PrivacySqlError
-    from privacy_sql.publishing.verifying import verify
+    from privacy_sql.publishing.verifying import verified
 
     whole = Outcome("verify", safe=True)
     found = []
@@ -41,16 +41,15 @@ def command(
             place = manifest_of_table(path, directory)
             engine = holding(place, url, directory, unsafe_debug)
             with engine or contextlib.nullcontext():
-                content = verify(place, engine)
+                content = verified(place, engine)
         except PrivacySqlError as problem:
             whole.add(problem)
             continue
-        output = content["output"]
-        name = output.get("file") or output.get("relation") or content["release"]
-        whole.lines.append(f"{name}: unchanged since it was written, {number_of(content['rows_out'], 'row')}")
-        whole.rows = (whole.rows or 0) + content["rows_out"]
-        whole.verdicts += content["verdicts"]
-        found.append({"release": content["release"], "output": output})
+        name = content.one.name if content.one else content.release
+        whole.lines.append(f"{name}: unchanged since it was written, {number_of(content.rows_out, 'row')}")
+        whole.rows = (whole.rows or 0) + content.rows_out
+        whole.verdicts += [verdict.to_json() for verdict in content.verdicts]
+        found.append({"release": content.release, "output": content.output.to_json()})
     whole.safe = whole.exit == 0 and all(verdict["safe"] for verdict in whole.verdicts)
     whole.more = {"verified": found}
     return whole

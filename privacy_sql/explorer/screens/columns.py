@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import ClassVar
 
 from privacy_sql.counted import levels as counted_levels
-from privacy_sql.counted.profiling import Column, profile
+from privacy_sql.counted.profiling import ProfiledColumn, profile
 from privacy_sql.engines._sources import is_file
 from privacy_sql.errors import PrivacySqlError, UsageError, number_of
 from privacy_sql.explorer.asking import flag, text, texts, whole
 from privacy_sql.explorer.screens import Decision, Job, Json, Question, Screen
-from privacy_sql.hierarchies import Hierarchy, Tree, from_spec
+from privacy_sql.hierarchies import Hierarchy, from_spec
 from privacy_sql.project import editing, proposing
 from privacy_sql.project.proposing import Proposed
 from privacy_sql.query.template import names, render
@@ -84,7 +84,7 @@ def _profiled(decision: Decision) -> Json:
         return {part.column: _column(found.columns[part.column], part) for part in proposed}
 
 
-def _column(counts: Column, part: Proposed) -> Json:
+def _column(counts: ProfiledColumn, part: Proposed) -> Json:
     spec = part.hierarchy
     return {
         "kind": counts.kind,
@@ -142,7 +142,7 @@ def _shown(decision: Decision) -> Json:
 
 def _described(kind: Hierarchy) -> Json:
     """A hierarchy as the page edits it; what a tree holds is asked for level by level."""
-    if isinstance(kind, Tree):
+    if kind.lists_values:
         return {"kind": "tree", "levels": list(kind.level_names()), "parameters": ""}
     ((name, found),) = kind.to_spec().items()
     typed = ""  # what stands behind the kind, as somebody types it

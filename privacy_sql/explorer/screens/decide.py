@@ -10,8 +10,8 @@ from privacy_sql.criteria import Criterion
 from privacy_sql.display import progress
 from privacy_sql.errors import Undecided, UsageError
 from privacy_sql.explorer.asking import flag, levels, text, whole
-from privacy_sql.explorer.choices import Words, looking_alike, sides
-from privacy_sql.explorer.counted import Judged
+from privacy_sql.explorer.choices import LabelWords, looking_alike, sides
+from privacy_sql.explorer.counted import JudgedChoice
 from privacy_sql.explorer.distributions import distributions
 from privacy_sql.explorer.jobs import Enough, PutOff
 from privacy_sql.explorer.screens import Decision, Job, Json, Question, Screen
@@ -96,7 +96,7 @@ class Decide(Screen):
         return {"basis": basis, "choices": within.size, "told": len(places), "source": source.to_json()}
 
 
-def _soon(find: Callable[[], Judged], enough: Enough) -> Judged | None:
+def _soon(find: Callable[[], JudgedChoice], enough: Enough) -> JudgedChoice | None:
     """What is found in so much time; None where it takes longer, and what was worked out is kept."""
 
     def heard(task: str, done: int, total: int) -> None:
@@ -110,7 +110,7 @@ def _soon(find: Callable[[], Judged], enough: Enough) -> Judged | None:
         return None
 
 
-def _giving_way(decision: Decision, job: Job, find: Callable[[], Judged]) -> Judged:
+def _giving_way(decision: Decision, job: Job, find: Callable[[], JudgedChoice]) -> JudgedChoice:
     """What takes long, put off whenever somebody else waits: what was worked out of groups is kept."""
 
     def heard(task: str, done: int, total: int) -> None:
@@ -162,7 +162,7 @@ def _story(decision: Decision, *, values: bool) -> Json:
         for verdict in release.verdicts.values()
     ]
     search, choice = decision.counted.search, decision.counted.choice(at)
-    shown, words_of = search.shown(choice), Words(search.base, aloud=False)
+    shown, words_of = search.shown(choice), LabelWords(search.base, aloud=False)
     # of several sensitive columns each has its own groups: the smallest are told
     alike = [looking_alike(seen) for _, seen in sides(decision.counted, choice)]
     kinds = decision.plan.table.hierarchies

@@ -39,8 +39,13 @@ class Knowledge(Screen):
             )
         base = counts(decision)
         columns = [_column(grouping) for grouping in groupings(decision)]
+
+        def as_it_stands(side: Base) -> Json:
+            return _curve(Grouping.by(side, side.keys({})))
+
         source = [
-            side.memory.once("curve of the table", partial(_curve_of, side)) for side in (base, *base.sides)
+            side.memory.once("curve of the table", partial(as_it_stands, side))
+            for side in (base, *base.sides)
         ]
         required = next((c for c in decision.counted.require if c.name == "ck_safety" and c.slider), None)
         project = decision.project
@@ -87,11 +92,6 @@ def _curve(grouping: Grouping) -> Json:
         return None
     found = disclosure_curve.of_groups(grouping, FACTS).by_language
     return {language: [str(value) for value in curve] for language, curve in found.items()}
-
-
-def _curve_of(base: Base) -> Json:
-    """The curves of the table as it stands."""
-    return _curve(Grouping.by(base, base.keys({})))
 
 
 def _column(grouping: Grouping) -> dict[str, Json]:

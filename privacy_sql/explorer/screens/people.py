@@ -10,12 +10,9 @@ from typing import ClassVar
 from privacy_sql.errors import UsageError, number_of
 from privacy_sql.errors import people as so_many
 from privacy_sql.explorer.asking import flag, text, whole
-from privacy_sql.explorer.choices import Words, risks, sides, source
+from privacy_sql.explorer.choices import LabelWords, risks, sides, source
 from privacy_sql.explorer.screens import Decision, Json, Question, Screen
-from privacy_sql.lattice.in_memory import Mask
-from privacy_sql.lattice.in_memory import Seen as SeenInMemory
-from privacy_sql.methods.full_domain import FullDomain
-from privacy_sql.methods.generalise import Generalise
+from privacy_sql.lattice.in_memory import GroupMask, GroupsInMemory
 from privacy_sql.project.editing import SetAllowed
 from privacy_sql.studies._people_by_risk import (
     MOST_FACTS,
@@ -28,6 +25,13 @@ from privacy_sql.studies._people_by_risk import (
 
 MOST_LISTED = 50  # groups of a bar
 PLACES = 10_000  # a share of people that may leave is written with four decimals
+TOGETHER: Json = {
+    "possible": False,
+    "why": (
+        "With several sensitive columns groups leave for all of them together: set max_suppressed in"
+        " privacy.yml."
+    ),
+}
 
 
 class People(Screen):
@@ -134,7 +138,7 @@ def _groups(decision: Decision, question: Question, facts: int) -> Json:
         high = next((int(bar.high) for bar in risks(shown, 0).sizes if bar.low == low), 0)
         inside = [group for group, n in enumerate(groups.people.tolist()) if low <= n <= high]
     inside.sort(key=lambda group: (int(groups.people[group]), group))
-    words = Words(side.base, flag(question, "values"))
+    words = LabelWords(side.base, flag(question, "values"))
     listed = inside[:MOST_LISTED]
     sure = sure_of(groups, listed, facts) if groups.values is not None else [None] * len(listed)
     told_groups: list[Json] = [
@@ -153,12 +157,12 @@ def _groups(decision: Decision, question: Question, facts: int) -> Json:
         "groups": len(inside),
         "people": n,
         "listed": told_groups,
-        "leave": _leaving(decision, held, inside, n) if len(every) == 1 else _not_here(),
+        "leave": _leaving(decision, held, inside, n) if len(every) == 1 else TOGETHER,
         "coarser": _coarser(decision, by, low, facts),
     }
 
 
-def _labels(held: SeenInMemory, group: int, decision: Decision, words: Words) -> dict[str, Json]:
+def _labels(held: GroupsInMemory, group: int, decision: Decision, words: LabelWords) -> dict[str, Json]:
     """What a group is published under; columns that are left out, and values, are not said."""
     told: dict[str, Json] = {}
     for position, (name, kind) in enumerate(held.counts.base.columns.values()):
@@ -171,20 +175,10 @@ def _labels(held: SeenInMemory, group: int, decision: Decision, words: Words) ->
     return told
 
 
-def _not_here() -> Json:
-    return {
-        "possible": False,
-        "why": (
-            "With several sensitive columns groups leave for all of them together: set max_suppressed in"
-            " privacy.yml."
-        ),
-    }
-
-
-def _leaving(decision: Decision, held: SeenInMemory, inside: list[int], n: int) -> Json:
+def _leaving(decision: Decision, held: GroupsInMemory, inside: list[int], n: int) -> Json:
     """Whether these groups can be left out, and how many people leave then; only what fails may leave."""
     method, search = decision.plan.method, decision.counted.search
-    if not isinstance(method, FullDomain | Generalise):
+    if method is None or not method.leaves_out:
         told = "no method" if method is None else method.name
         return {"possible": False, "why": f"{told} leaves out no groups; full_domain and generalise do."}
     if not inside:
@@ -200,7 +194,7 @@ def _leaving(decision: Decision, held: SeenInMemory, inside: list[int], n: int) 
                 " one are left out. Tighten a limit until they break it, or make a column coarser."
             ),
         }
-    shown, gone = search.shown(decision.counted.choice(decision.levels)), Mask(failing.groups)
+    shown, gone = search.shown(decision.counted.choice(decision.levels)), GroupMask(failing.groups)
     leaving = held.people_in(gone) + shown.n_suppressed
     share = Fraction(ceil(_share(decision, held, gone, leaving) * PLACES), PLACES)  # never less than leave
     if share >= 1:
@@ -216,7 +210,7 @@ def _leaving(decision: Decision, held: SeenInMemory, inside: list[int], n: int) 
     }
 
 
-def _share(decision: Decision, held: SeenInMemory, gone: Mask, leaving: int) -> Fraction:
+def _share(decision: Decision, held: GroupsInMemory, gone: GroupMask, leaving: int) -> Fraction:
     """The share that leaves: of people, or of their rows and values where these are more."""
     search, base = decision.counted.search, decision.counted.base
     found = [Fraction(leaving, base.n_people)]
@@ -242,13 +236,13 @@ def _decimal(share: Fraction) -> str:
 def _leave(decision: Decision, question: Question) -> None:
     """Allow so many people to be left out; the levels stay as they are."""
     method = decision.plan.method
-    if not isinstance(method, FullDomain | Generalise):
+    if method is None or not method.leaves_out:
         raise UsageError("cannot_leave", "this method leaves out no groups")
     allowed = text(question, "max_suppressed")
     if decision.project is not None:
         draft = decision.with_edits(SetAllowed(allowed))
     else:
-        plan = replace(decision.plan, method=replace(method, max_suppressed=allowed))
+        plan = replace(decision.plan, method=method.with_params({"max_suppressed": allowed}))
         draft = replace(decision.with_levels({}), plan=plan)
     decision.take(draft, whole(question, "version"))
 

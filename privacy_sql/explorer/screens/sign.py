@@ -130,8 +130,8 @@ def _run(decision: Decision, project: Project, plan: Plan, job: Job, *, overwrit
         "verified": False,
     }
     if result.published and plan.output is not None and plan.output.file is not None:
-        content = verifying.verify(plan.manifest(project.directory))
-        told["verified"], told["checksum"] = True, content["checksum"]
+        content = verifying.verified(plan.manifest(project.directory))
+        told["verified"], told["checksum"] = True, content.checksum
     return told
 
 
@@ -170,28 +170,28 @@ def _out(decision: Decision, project: Project, plan: Plan) -> Json:
         content = manifest.read(place)
     except PrivacySqlError as problem:
         return {"problem": problem.message}
-    then = content["choice"].get("levels", {})
-    known = content["hierarchies"]
+    then = content.choice.get("levels", {})
+    known = content.hierarchies
     described = {name: {"kind": next(iter(kind.to_spec()), ""), "levels": kind.level_names()}
                  for name, kind in plan.table.hierarchies.items()}  # fmt: skip
     columns: list[Json] = []
     for name in dict.fromkeys([*then, *plan.table.quasi]):
         before = (
-            in_words.level({**described.get(name, {}), **known[name]}, int(then[name]))
+            in_words.level({**described.get(name, {}), **known[name].to_json()}, int(then[name]))
             if name in then and name in known
             else None
         )
         now = in_words.level(described[name], decision.levels[name]) if name in described else None
         columns.append({"column": name, "then": before, "now": now})
-    asked = [str(verdict["requirement"]) for verdict in content["verdicts"]]
+    asked = [verdict.requirement for verdict in content.verdicts]
     wanted = [str(criterion) for criterion in plan.require]
     return {
-        "made": words.moment(str(content["made"])),
+        "made": words.moment(content.made),
         "columns": columns,
         "gone": [name for name in asked if name not in wanted],
         "added": [name for name in wanted if name not in asked],
-        "rows": content["rows_out"],
-        "method": content["method"],
+        "rows": content.rows_out,
+        "method": content.method,
     }
 
 

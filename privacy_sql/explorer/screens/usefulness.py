@@ -10,7 +10,7 @@ from typing import ClassVar
 from privacy_sql.counted.base import Base
 from privacy_sql.errors import UsageError
 from privacy_sql.explorer.asking import flag, text
-from privacy_sql.explorer.choices import Words, utilities
+from privacy_sql.explorer.choices import LabelWords, utilities
 from privacy_sql.explorer.distributions import distributions
 from privacy_sql.explorer.screens import Decision, Json, Question, Screen
 from privacy_sql.hierarchies.base import text_of
@@ -37,7 +37,7 @@ class Usefulness(Screen):
             )
         search = decision.counted.search
         shown = search.shown(decision.counted.choice(decision.levels))
-        words = Words(search.base, flag(question, "values"))
+        words = LabelWords(search.base, flag(question, "values"))
         return {
             "summary": decision.summary(),
             "people": search.base.n_people,

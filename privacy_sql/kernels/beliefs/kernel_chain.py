@@ -35,7 +35,7 @@ EVERYBODY = 0.1
 
 
 @dataclass(frozen=True)
-class Chain:
+class SummingOrder:
     """The order in which attributes are summed over, from the sources on one side to the targets.
 
     Attributes that keep only identical values (`same`) form one `key` on both sides; those that weigh
@@ -56,7 +56,7 @@ class Chain:
     halves: Halves | None
 
 
-def plan_chain(codes: Array, weights: Sequence[Array], targets: Array) -> Chain:
+def plan_chain(codes: Array, weights: Sequence[Array], targets: Array) -> SummingOrder:
     """The cheapest order, found by a dynamic program over subsets of attributes.
 
     After the attributes C the state is indexed by the target values of C that occur and the source values of
@@ -96,7 +96,7 @@ def plan_chain(codes: Array, weights: Sequence[Array], targets: Array) -> Chain:
         halves = None
     rows = max(rows, len(targets)) * n_sums(sums)
     needed = 24 * max(halves.cells if halves else peak, len(targets)) * n_sums(sums)
-    return Chain(order, tuple(same), sums, key, wanted_key, codes, targets, rows, needed, halves)
+    return SummingOrder(order, tuple(same), sums, key, wanted_key, codes, targets, rows, needed, halves)
 
 
 def _cheapest_order(

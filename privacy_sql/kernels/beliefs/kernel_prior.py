@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privacy_sql.errors import UsageError
-from privacy_sql.kernels.beliefs.kernel_chain import Chain, only_occurring, plan_chain
+from privacy_sql.kernels.beliefs.kernel_chain import SummingOrder, only_occurring, plan_chain
 from privacy_sql.kernels.beliefs.kernel_halves import in_halves
 from privacy_sql.kernels.distinct_codes import distinct
 
@@ -189,8 +189,8 @@ def kernel_prior(
 
 
 def _one_value_each(
-    chain: Chain, sensitive: Array, counts: Array, n_sensitive: int
-) -> Iterator[tuple[Chain, Array, tuple[Array, Array]]]:
+    chain: SummingOrder, sensitive: Array, counts: Array, n_sensitive: int
+) -> Iterator[tuple[SummingOrder, Array, tuple[Array, Array]]]:
     """The chain with the sensitive value as part of the key, some keys at a time, with counts and targets.
 
     People who are alike in many attributes have few different values, so most of a block over all values
@@ -223,7 +223,7 @@ def _one_value_each(
 
 
 def _mass(
-    chain: Chain, sensitive: Array, counts: Array, width: int, weights: Sequence[Array], exact: bool
+    chain: SummingOrder, sensitive: Array, counts: Array, width: int, weights: Sequence[Array], exact: bool
 ) -> Array:
     """Σ_j w_j [S_j = s] for every target and the sensitive values from 0 to `width`."""
     here = (sensitive >= 0) & (sensitive < width)
@@ -257,7 +257,7 @@ def _products(sides: Sequence[Array], n: int) -> Array:
     return made
 
 
-def _contract(chain: Chain, start: tuple[Array, Array], weights: Sequence[Array]) -> Array:
+def _contract(chain: SummingOrder, start: tuple[Array, Array], weights: Sequence[Array]) -> Array:
     """Σ_j w_j [S_j = s] for every target: attribute by attribute, target values replace source values.
 
     The state is (source combinations left, target combinations reached, sums times sensitive values).
@@ -298,7 +298,7 @@ def _contract(chain: Chain, start: tuple[Array, Array], weights: Sequence[Array]
     return _asked(chain, block[0] if chain.order else block[0, at], n_values)
 
 
-def _asked(chain: Chain, reached: Array, n_values: int) -> Array:
+def _asked(chain: SummingOrder, reached: Array, n_values: int) -> Array:
     """Each target's factors for the sums that replace attributes."""
     if not chain.sums:
         return reached

@@ -18,7 +18,7 @@ DEFAULT_LEVELS = (Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(1, 4))
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Anonymity:
     """Anonymity of one person before and after the attack.
 
     `prior` is the effective anonymity in each release (EA, Def. 8), None where no group fits the person;
@@ -56,7 +56,7 @@ class Outcome:
 
 def intersect(
     groups: Sequence[Sequence[Collection[Hashable]]],
-) -> tuple[Outcome, frozenset[Hashable] | None]:
+) -> tuple[Anonymity, frozenset[Hashable] | None]:
     """The outcome for one person, and the values left, from the groups that fit them in each release.
 
     Where several groups of one release fit, any of them may hold the person, so their values are united. A
@@ -73,7 +73,7 @@ def intersect(
     left = reduce(frozenset.intersection, known) if known else None
     prior = tuple(None if values is None else len(values) for values in united)
     ambiguous = any(len(fitting) > 1 for fitting in groups)
-    return Outcome(prior, None if left is None else len(left), ambiguous), left
+    return Anonymity(prior, None if left is None else len(left), ambiguous), left
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Summary:
     average_drop: Fraction | None
 
 
-def tally(outcomes: Iterable[Outcome]) -> list[Tally]:
+def tally(outcomes: Iterable[Anonymity]) -> list[Tally]:
     """Count the located outcomes, empty ones included, by least prior and posterior anonymity."""
     people: Counter[tuple[int, int]] = Counter()
     sums: dict[tuple[int, int], list[int]] = {}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
-class Loss(NamedTuple):
+class PrivacyLoss(NamedTuple):
     """An (ε, δ) pair."""
 
     eps: float
@@ -100,18 +100,18 @@ def semantic_privacy(
     )
 
 
-def compose(releases: Iterable[tuple[float, float]]) -> Loss:
+def compose(releases: Iterable[tuple[float, float]]) -> PrivacyLoss:
     """The (ε, δ) of several releases together: both add up.
 
     Ganta et al. 2008, Lemma 12.
 
     >>> compose([(0.3, 1e-07), (0.2, 0)])
-    Loss(eps=0.5, delta=1e-07)
+    PrivacyLoss(eps=0.5, delta=1e-07)
     """
     pairs = [(float(epsilon), float(delta)) for epsilon, delta in releases]
     for epsilon, delta in pairs:
         _check_loss(epsilon, delta, may_be_zero=True)
-    return Loss(math.fsum(epsilon for epsilon, _ in pairs), math.fsum(delta for _, delta in pairs))
+    return PrivacyLoss(math.fsum(epsilon for epsilon, _ in pairs), math.fsum(delta for _, delta in pairs))
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ Classes = Sequence[Mapping[int, int] | None]
 
 
 @dataclass(frozen=True)
-class Answer:
+class CountAnswer:
     """How many rows: expected, at least and at most. The bounds hold; the expected number is a guess."""
 
     expected: Fraction | float
@@ -50,7 +50,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Question:
+class CountQuestion:
     """Columns with the resolution of the question, and per column the class of each node there.
 
     None means that the question leaves the column out. Every combination of classes is an answer.
@@ -70,8 +70,8 @@ class Question:
 
 
 def answers(
-    domain: LeafDomain, marginals: Mapping[Resolutions, Counts], question: Question
-) -> tuple[dict[Key, Answer], bool]:
+    domain: LeafDomain, marginals: Mapping[Resolutions, Counts], question: CountQuestion
+) -> tuple[dict[Key, CountAnswer], bool]:
     """What the marginals say about each combination of classes that may hold a row; are the bounds tight?
 
     Bounds that are not tight come from single marginals, where a linear program would be too large.
@@ -111,13 +111,13 @@ def summed_out(
 
 
 def _of_two(
-    domain: LeafDomain, left: Mapping[Resolutions, Mapping[Cell, int]], question: Question
-) -> dict[Key, Answer]:
+    domain: LeafDomain, left: Mapping[Resolutions, Mapping[Cell, int]], question: CountQuestion
+) -> dict[Key, CountAnswer]:
     """One marginal gives the answer; of two, each shared cell has its own bounds, which are all attained."""
     (first, counts), *rest = left.items()
     if not rest:
         told = _summed(domain, counts, first, question)
-        return {key: Answer(Fraction(n), n, n) for key, n in told.items()}
+        return {key: CountAnswer(Fraction(n), n, n) for key, n in told.items()}
     ((second, others),) = rest
     shared = intersection(first, second)
     mine: dict[Cell, dict[Key, int]] = {}
@@ -139,11 +139,11 @@ def _of_two(
                     least + max(0, n + m - total),
                     most + min(n, m),
                 )
-    return {key: Answer(*found) for key, found in sums.items()}
+    return {key: CountAnswer(*found) for key, found in sums.items()}
 
 
 def _summed(
-    domain: LeafDomain, counts: Mapping[Cell, int], at: Resolutions, question: Question
+    domain: LeafDomain, counts: Mapping[Cell, int], at: Resolutions, question: CountQuestion
 ) -> dict[Key, int]:
     summed: dict[Key, int] = {}
     for cell, n in counts.items():
@@ -153,8 +153,8 @@ def _summed(
 
 
 def _of_several(
-    domain: LeafDomain, left: Mapping[Resolutions, Mapping[Cell, int]], question: Question
-) -> tuple[dict[Key, Answer], bool]:
+    domain: LeafDomain, left: Mapping[Resolutions, Mapping[Cell, int]], question: CountQuestion
+) -> tuple[dict[Key, CountAnswer], bool]:
     try:
         cells = possible_cells(domain, left, MOST_GROWN)
     except Undecided:
@@ -176,7 +176,7 @@ def _of_several(
             raise Undecided("program_too_large", "too many cells for linear programs")
         program = _LinearProgram(domain, left, cells)
     except Undecided:
-        return {key: Answer(expected.get(key, 0), *single[key]) for key in asked}, False
+        return {key: CountAnswer(expected.get(key, 0), *single[key]) for key in asked}, False
     places: dict[Key, list[int]] = {}
     for place, key in enumerate(keys):
         places.setdefault(key, []).append(place)
@@ -185,7 +185,7 @@ def _of_several(
         least, most = single[key]
         low, high = program.least(places[key], 1), -program.least(places[key], -1)
         # rounded outwards: a fractional bound proves no more than the next whole number
-        found[key] = Answer(
+        found[key] = CountAnswer(
             expected.get(key, 0),
             max(least, low.numerator // low.denominator),
             min(most, -(-high.numerator // high.denominator)),
@@ -209,7 +209,7 @@ def expectations(
 def _of_single(
     domain: LeafDomain,
     left: Mapping[Resolutions, Mapping[Cell, int]],
-    question: Question,
+    question: CountQuestion,
     asked: Sequence[Key],
 ) -> dict[Key, tuple[int, int]]:
     """Bounds from each marginal alone, for the classes it shows."""

@@ -35,7 +35,7 @@ Bound = Callable[[RatioBounds, int, Ints, Floats, float], Mask]  # which rows ma
 
 
 @dataclass(frozen=True)
-class Worst:
+class WorstGroup:
     """The worst group: its measure, one group number per clique, and whether the measure is exact."""
 
     value: Fraction | float
@@ -44,7 +44,7 @@ class Worst:
 
 
 @dataclass
-class Nearest:
+class NearWorst:
     """The groups whose risk is within `NEAR` of the largest met."""
 
     risk: float = -inf
@@ -77,11 +77,11 @@ def riskiest(
     risk: Callable[[Floats], Floats],
     bound: Bound,
     enough: Callable[[float], bool] = lambda _: False,
-) -> Nearest:
+) -> NearWorst:
     """The groups of the join with the largest risk; the walk stops early at a risk that is `enough`."""
     large = join_size(cliques) > PLAIN_GROUPS and affordable(cliques)
     bounds = RatioBounds(cliques) if large else None
-    near = Nearest()
+    near = NearWorst()
     edge = -inf if bounds is None else _dived(cliques, risk)
 
     def keep(depth: int, chosen: Ints, vectors: Floats) -> Mask:
@@ -112,12 +112,12 @@ def _dived(cliques: Sequence[JoinClique], risk: Callable[[Floats], Floats]) -> f
             return -inf
         place = possible[int(risk(vectors[possible]).argmax())]
         chosen, vector = np.append(chosen, groups[place]), vectors[place]
-    near = Nearest()
+    near = NearWorst()
     near.meet(chosen[None], risk(vector[None]))
     return near.edge
 
 
-def worst_ratio(cliques: Sequence[JoinClique], ell: int, stop_above: float = inf) -> Worst:
+def worst_ratio(cliques: Sequence[JoinClique], ell: int, stop_above: float = inf) -> WorstGroup:
     """Critical c of the whole join: the largest over all groups of r_1 / (r_ℓ + ... + r_m).
 
     Infinite when some group has an empty tail. With `stop_above` the walk ends at the first group clearly
@@ -136,11 +136,11 @@ def worst_ratio(cliques: Sequence[JoinClique], ell: int, stop_above: float = inf
     exact = [(least_c(exact_group(cliques, ids), ell), ids) for _, ids in near.groups]
     unbounded = [ids for value, ids in exact if value is None]
     if unbounded:
-        return Worst(inf, unbounded[0], True)
+        return WorstGroup(inf, unbounded[0], True)
     value, ids = max((Fraction(value or 0), ids) for value, ids in exact)
     if not near.whole:  # a group that was not kept may be slightly worse
-        return Worst(max(float(value), near.risk), ids, False)
-    return Worst(value, ids, True)
+        return WorstGroup(max(float(value), near.risk), ids, False)
+    return WorstGroup(value, ids, True)
 
 
 def ratios_of(vectors: Floats, ell: int) -> Floats:
@@ -156,7 +156,7 @@ def ratios_of(vectors: Floats, ell: int) -> Floats:
     return ratios
 
 
-def least_entropy(cliques: Sequence[JoinClique]) -> Nearest:
+def least_entropy(cliques: Sequence[JoinClique]) -> NearWorst:
     """The groups of the join with the least entropy; their `risk` is minus the entropy, in nats."""
 
     def bound(bounds: RatioBounds, depth: int, chosen: Ints, vectors: Floats, edge: float) -> Mask:
@@ -175,12 +175,12 @@ def entropies_of(vectors: Floats) -> Floats:
     return np.asarray(0.0 - (shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=1))
 
 
-def fewest_values(cliques: Sequence[JoinClique]) -> Worst:
+def fewest_values(cliques: Sequence[JoinClique]) -> WorstGroup:
     """Fewest sensitive values with a positive expected count in any group of the join."""
     return smallest_sum([replace(c, counts=(c.counts > 0).astype(np.int64)) for c in cliques])
 
 
-def fewest_near_top(cliques: Sequence[JoinClique], share: Fraction) -> Worst:
+def fewest_near_top(cliques: Sequence[JoinClique], share: Fraction) -> WorstGroup:
     """Fewest values of any group that are at least `share` times as likely as its likeliest.
 
     Kifer & Gehrke 2006, Sect. 7, the relaxation: this measures what it guarantees. Differs from their
@@ -208,10 +208,10 @@ def fewest_near_top(cliques: Sequence[JoinClique], share: Fraction) -> Worst:
                 number = near_the_likeliest(exact_group(cliques, ids), share)
             if number < best:
                 best, found = number, ids
-    return Worst(Fraction(int(best)), found, True)
+    return WorstGroup(Fraction(int(best)), found, True)
 
 
-def smallest_sum(cliques: Sequence[JoinClique], stop_below: float = 0) -> Worst:
+def smallest_sum(cliques: Sequence[JoinClique], stop_below: float = 0) -> WorstGroup:
     """Least positive Σ_c min over the cliques of T(x, c) in the join: the bound of k-combinatorial anonymity.
 
     With `stop_below` the walk ends at the first positive sum below it.
@@ -237,7 +237,7 @@ def smallest_sum(cliques: Sequence[JoinClique], stop_below: float = 0) -> Worst:
             best, found = float(sums[i]), tuple(int(g) for g in chosen[i])
         if best < stop_below:
             break
-    return Worst(Fraction(int(best)) if best < inf else inf, found, True)
+    return WorstGroup(Fraction(int(best)) if best < inf else inf, found, True)
 
 
 def _floors(cliques: Sequence[JoinClique]) -> list[Floats]:

@@ -31,7 +31,7 @@ class Amounts(NamedTuple):
     family: int
 
 
-class Group(NamedTuple):
+class SkylineGroup(NamedTuple):
     """What one group shows about σ: n people, #σ, the other values' counts (largest first), its number."""
 
     people: int
@@ -40,19 +40,19 @@ class Group(NamedTuple):
     number: int = 0
 
 
-class Worst(NamedTuple):
+class WorstTerm(NamedTuple):
     """The least negated ratio as a logarithm, the term of Theorem 2 and the two groups that attain it."""
 
     log_ratio: float
     term: int
-    target: Group
-    family: Group
+    target: SkylineGroup
+    family: SkylineGroup
 
 
-def target_factor(group: Group, ruled_out: int, known: int, case: ValuesPerPerson) -> Ratio:
+def target_factor(group: SkylineGroup, ruled_out: int, known: int, case: ValuesPerPerson) -> Ratio:
     """T_σ(g, ℓ, k) of Sec. 7.1: odds against the target having σ, given ℓ values and k people of the group.
 
-    >>> target_factor(Group(people=7, holders=1, others=(4, 2)), 1, 0, "one")
+    >>> target_factor(SkylineGroup(people=7, holders=1, others=(4, 2)), 1, 0, "one")
     (2, 1)
     """
     n, s, top = group.people, group.holders, group.others[:ruled_out]
@@ -66,10 +66,10 @@ def target_factor(group: Group, ruled_out: int, known: int, case: ValuesPerPerso
     return missed * (n - 1) ** sum(top), (tried - missed) * n ** sum(top)
 
 
-def family_factor(group: Group, family: int, known: int, case: ValuesPerPerson) -> Ratio:
+def family_factor(group: SkylineGroup, family: int, known: int, case: ValuesPerPerson) -> Ratio:
     """V_σ(f, m, k) of Sec. 7.1: chance that none of m people has σ when k others of the group do not.
 
-    >>> family_factor(Group(people=4, holders=1), 2, 0, "one")
+    >>> family_factor(SkylineGroup(people=4, holders=1), 2, 0, "one")
     (6, 12)
     """
     n, s = group.people, group.holders
@@ -82,15 +82,15 @@ def family_factor(group: Group, family: int, known: int, case: ValuesPerPerson) 
     return math.perm(n - s - known, family), math.perm(n - known, family)
 
 
-def innocent(group: Group, case: ValuesPerPerson) -> int:
+def innocent(group: SkylineGroup, case: ValuesPerPerson) -> int:
     """How many people of the group can lack σ at the same time."""
     return group.people - (1 if case == "multiset" else group.holders)
 
 
-def negated_ratio(groups: Sequence[Group], amounts: Amounts, case: ValuesPerPerson) -> Ratio:
+def negated_ratio(groups: Sequence[SkylineGroup], amounts: Amounts, case: ValuesPerPerson) -> Ratio:
     """The least negated ratio over all knowledge of these amounts: the three terms of Theorem 2, exactly.
 
-    >>> negated_ratio([Group(7, 1, (4, 2))], Amounts(1, 0, 1), "one")  # BP = 1 / (5/3 + 1) = 3/8
+    >>> negated_ratio([SkylineGroup(7, 1, (4, 2))], Amounts(1, 0, 1), "one")  # BP = 1 / (5/3 + 1) = 3/8
     (10, 6)
     """
     ruled_out, k, m = amounts
@@ -116,12 +116,14 @@ def _least(ratios: Iterable[Ratio]) -> Ratio:
     return reduce(lambda a, b: a if a[0] * b[1] <= b[0] * a[1] else b, ratios)
 
 
-def breach_probability(groups: Sequence[Group], amounts: Amounts, case: ValuesPerPerson) -> Fraction | float:
+def breach_probability(
+    groups: Sequence[SkylineGroup], amounts: Amounts, case: ValuesPerPerson
+) -> Fraction | float:
     """BP_σ(ℓ, k, m) of Sec. 6.1 over the groups that hold σ: 1 / (least negated ratio + 1); no group, 0.
 
     A Fraction while the integers stay small, else a float rounded up.
 
-    >>> breach_probability([Group(4, 2, (2,)), Group(4, 1, (2, 1))], Amounts(0, 1, 0), "one")
+    >>> breach_probability([SkylineGroup(4, 2, (2,)), SkylineGroup(4, 1, (2, 1))], Amounts(0, 1, 0), "one")
     Fraction(2, 3)
     """
     if not groups:
@@ -134,10 +136,10 @@ def breach_probability(groups: Sequence[Group], amounts: Amounts, case: ValuesPe
     return min(1.0, _sigmoid(-worst_case(groups, amounts, case).log_ratio) + _float_error(groups))
 
 
-def is_safe(groups: Sequence[Group], amounts: Amounts, limit: Fraction, case: ValuesPerPerson) -> bool:
+def is_safe(groups: Sequence[SkylineGroup], amounts: Amounts, limit: Fraction, case: ValuesPerPerson) -> bool:
     """Whether BP_σ(ℓ, k, m) < limit (Def. 3). Strict, and decided in integers whenever floats come close.
 
-    >>> is_safe([Group(7, 1, (4, 2))], Amounts(1, 0, 1), Fraction(3, 8), "one")
+    >>> is_safe([SkylineGroup(7, 1, (4, 2))], Amounts(1, 0, 1), Fraction(3, 8), "one")
     False
     """
     if not groups or is_certain(groups, amounts, case):
@@ -153,23 +155,23 @@ def is_safe(groups: Sequence[Group], amounts: Amounts, limit: Fraction, case: Va
     return denominator * limit.denominator < limit.numerator * (numerator + denominator)
 
 
-def is_certain(groups: Iterable[Group], amounts: Amounts, case: ValuesPerPerson) -> bool:
+def is_certain(groups: Iterable[SkylineGroup], amounts: Amounts, case: ValuesPerPerson) -> bool:
     """Whether the knowledge can prove σ: a numerator of Theorem 2 is zero. Tested without dividing.
 
-    >>> is_certain([Group(5, 1, (4,))], Amounts(0, 4, 0), "one")
+    >>> is_certain([SkylineGroup(5, 1, (4,))], Amounts(0, 4, 0), "one")
     True
     """
     ruled_out, k, m = amounts
     return any(k + m >= innocent(g, case) or _leaves_no_other_value(g, ruled_out, k, case) for g in groups)
 
 
-def _leaves_no_other_value(group: Group, ruled_out: int, known: int, case: ValuesPerPerson) -> bool:
+def _leaves_no_other_value(group: SkylineGroup, ruled_out: int, known: int, case: ValuesPerPerson) -> bool:
     if case == "one":
         return sum(group.others[:ruled_out]) + known >= group.people - group.holders
     return case == "set" and ruled_out > 0 and group.others[:1] == (group.people,)
 
 
-def _bits(groups: Iterable[Group], amounts: Amounts, case: ValuesPerPerson) -> int:
+def _bits(groups: Iterable[SkylineGroup], amounts: Amounts, case: ValuesPerPerson) -> int:
     """How many bits the integers of the exact comparison can have."""
     lengths = []
     for g in groups:
@@ -181,7 +183,7 @@ def _bits(groups: Iterable[Group], amounts: Amounts, case: ValuesPerPerson) -> i
     return max(lengths)
 
 
-def _float_error(groups: Iterable[Group]) -> float:
+def _float_error(groups: Iterable[SkylineGroup]) -> float:
     """More than the rounding error of the logarithms below, and never under 1e-9."""
     return max(1e-9, *(64 * math.ulp(math.lgamma(g.people + 2) + 16 * g.holders) for g in groups))
 
@@ -190,30 +192,30 @@ def _sigmoid(x: float) -> float:
     return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(max(x, -700.0)) / (1 + math.exp(max(x, -700.0)))
 
 
-def worst_case(groups: Sequence[Group], amounts: Amounts, case: ValuesPerPerson) -> Worst:
+def worst_case(groups: Sequence[SkylineGroup], amounts: Amounts, case: ValuesPerPerson) -> WorstTerm:
     """Which term of Theorem 2 is least and which groups attain it, in floats; ties prefer one group."""
     ruled_out, k, m = amounts
 
-    def target(group: Group, known: int) -> float:
+    def target(group: SkylineGroup, known: int) -> float:
         return _log_target(group, ruled_out, known, case)
 
-    def family(group: Group, known: int) -> float:
+    def family(group: SkylineGroup, known: int) -> float:
         return _log_family(group, m, known, case)
 
-    found = [Worst(target(g, k) + family(g, k + 1), 1, g, g) for g in groups]
+    found = [WorstTerm(target(g, k) + family(g, k + 1), 1, g, g) for g in groups]
     for term, with_target, with_family in ((2, 0, k), (3, k, 0)):
         g = min(groups, key=partial(target, known=with_target))
         f = min(groups, key=partial(family, known=with_family))
         if g != f:
-            found.append(Worst(target(g, with_target) + family(f, with_family), term, g, f))
+            found.append(WorstTerm(target(g, with_target) + family(f, with_family), term, g, f))
     return min(found, key=lambda worst: worst.log_ratio)
 
 
-def chance(worst: Worst, amounts: Amounts, case: ValuesPerPerson) -> float:
+def chance(worst: WorstTerm, amounts: Amounts, case: ValuesPerPerson) -> float:
     """The chance of σ given this knowledge about the groups of a worst case: its own term of Theorem 2.
 
-    >>> group = Group(people=4, holders=2, others=(2,))
-    >>> round(chance(Worst(0.0, 1, group, group), Amounts(0, 1, 0), "one"), 4)
+    >>> group = SkylineGroup(people=4, holders=2, others=(2,))
+    >>> round(chance(WorstTerm(0.0, 1, group, group), Amounts(0, 1, 0), "one"), 4)
     0.6667
     """
     ruled_out, k, m = amounts
@@ -222,7 +224,7 @@ def chance(worst: Worst, amounts: Amounts, case: ValuesPerPerson) -> float:
     return 1.0 if odds == -math.inf else _sigmoid(-odds)
 
 
-def _log_target(group: Group, ruled_out: int, known: int, case: ValuesPerPerson) -> float:
+def _log_target(group: SkylineGroup, ruled_out: int, known: int, case: ValuesPerPerson) -> float:
     n, s, top = group.people, group.holders, group.others[:ruled_out]
     if known >= innocent(group, case) or _leaves_no_other_value(group, ruled_out, known, case):
         return -math.inf
@@ -234,7 +236,7 @@ def _log_target(group: Group, ruled_out: int, known: int, case: ValuesPerPerson)
     return missed - math.log(-math.expm1(missed)) + sum(top) * math.log1p(-1 / n)
 
 
-def _log_family(group: Group, family: int, known: int, case: ValuesPerPerson) -> float:
+def _log_family(group: SkylineGroup, family: int, known: int, case: ValuesPerPerson) -> float:
     if family == 0:
         return 0.0
     n, s, free = group.people - known, group.holders, innocent(group, case) - known
@@ -250,13 +252,13 @@ def _log_family(group: Group, family: int, known: int, case: ValuesPerPerson) ->
     )
 
 
-def least_amounts(groups: Sequence[Group], amounts: Amounts, case: ValuesPerPerson) -> Amounts:
+def least_amounts(groups: Sequence[SkylineGroup], amounts: Amounts, case: ValuesPerPerson) -> Amounts:
     """The fewest facts that give the same breach probability ("the five individuals" of Sec. 8.3).
 
     A ratio above zero falls with every person and every value that occurs, so only values that do not occur
     can be left out. Where σ is certain, the answer is the cheapest proof in any group.
 
-    >>> least_amounts([Group(7, 2, (1, 1, 1, 1, 1))], Amounts(0, 9, 9), "one")
+    >>> least_amounts([SkylineGroup(7, 2, (1, 1, 1, 1, 1))], Amounts(0, 9, 9), "one")
     Amounts(ruled_out=0, known=5, family=0)
     """
     if is_certain(groups, amounts, case):
@@ -266,7 +268,7 @@ def least_amounts(groups: Sequence[Group], amounts: Amounts, case: ValuesPerPers
     return amounts._replace(ruled_out=min(amounts.ruled_out, sum(count > 0 for count in target.others)))
 
 
-def _proofs(group: Group, amounts: Amounts, case: ValuesPerPerson) -> Iterable[Amounts]:
+def _proofs(group: SkylineGroup, amounts: Amounts, case: ValuesPerPerson) -> Iterable[Amounts]:
     """Ways within `amounts` to prove that someone of this group has σ."""
     ruled_out, k, m = amounts
     free = innocent(group, case)

@@ -7,7 +7,13 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 
-from privacy_sql.kernels.skyline.breach_probability import Amounts, Group, ValuesPerPerson, innocent, is_safe
+from privacy_sql.kernels.skyline.breach_probability import (
+    Amounts,
+    SkylineGroup,
+    ValuesPerPerson,
+    innocent,
+    is_safe,
+)
 from privacy_sql.kernels.skyline.groups import Histograms
 
 Point = tuple[int | None, int | None, int | None]  # (ℓ, k, m); None means unbounded
@@ -39,7 +45,7 @@ def find_skyline(tables: Histograms, value: object, limit: Fraction, case: Value
 
 
 def _staircase(
-    groups: Sequence[Group], ruled_out: int, limit: Fraction, case: ValuesPerPerson
+    groups: Sequence[SkylineGroup], ruled_out: int, limit: Fraction, case: ValuesPerPerson
 ) -> set[tuple[int, int]]:
     """The maximal safe (k, m) for one number of values ruled out."""
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privacy_sql.kernels.skyline.breach_probability import Group, ValuesPerPerson
+from privacy_sql.kernels.skyline.breach_probability import SkylineGroup, ValuesPerPerson
 
 Integers = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -28,7 +28,7 @@ class Histograms:
 
     >>> tables = Histograms.of([{"AIDS": 2, "Flu": 2}, {"AIDS": 1, "Cancer": 1, "Flu": 2}])
     >>> tables.about("AIDS", 0, "one")
-    [Group(people=4, holders=2, others=(), number=0)]
+    [SkylineGroup(people=4, holders=2, others=(), number=0)]
     """
 
     counts: Integers
@@ -84,7 +84,7 @@ class Histograms:
             )
         return np.column_stack(columns)
 
-    def about(self, value: object, ruled_out: int, case: ValuesPerPerson) -> list[Group]:
+    def about(self, value: object, ruled_out: int, case: ValuesPerPerson) -> list[SkylineGroup]:
         """The groups that can be worst for `value` when ℓ values are ruled out: usually one to seven.
 
         A group is left out when a smaller one has at least the same share of σ and loses at least as much to
@@ -125,11 +125,13 @@ class Histograms:
         last = sums.shape[1] - 1
         return np.asarray(np.minimum(sums[:, min(ruled_out, last)], sums[:, min(ruled_out + 1, last)] - mine))
 
-    def group(self, row: int, value: object, ruled_out: int) -> Group:
+    def group(self, row: int, value: object, ruled_out: int) -> SkylineGroup:
         """What one group shows about a value."""
         column = self.values.index(value)
         others = sorted((int(c) for c in np.delete(self.counts[row], column) if c), reverse=True)
-        return Group(int(self.people[row]), int(self.counts[row, column]), tuple(others[:ruled_out]), row)
+        return SkylineGroup(
+            int(self.people[row]), int(self.counts[row, column]), tuple(others[:ruled_out]), row
+        )
 
     def most_others(self, value: object) -> int:
         """The largest number of other values in a group that holds `value`."""
@@ -137,13 +139,13 @@ class Histograms:
         return int(np.count_nonzero(self.counts[own > 0], axis=1).max(initial=0)) - 1
 
 
-def worst_groups(people: Integers, holders: Integers, taken: Integers) -> list[Group]:
+def worst_groups(people: Integers, holders: Integers, taken: Integers) -> list[SkylineGroup]:
     """The groups that can be worst where everybody has one value, from the ruled-out values' sum of each."""
     held = np.flatnonzero(holders)
     size, own, lost = (people - holders)[held], holders[held], taken[held]
     kept = _undominated(size, own, partial(_no_nearer_proof, size - lost, own))
     return [
-        Group(int(people[row]), int(holders[row]), (int(taken[row]),), int(row))
+        SkylineGroup(int(people[row]), int(holders[row]), (int(taken[row]),), int(row))
         for row in held[kept].tolist()
     ]
 

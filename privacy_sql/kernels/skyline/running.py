@@ -15,14 +15,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from privacy_sql.kernels.skyline.breach_probability import Amounts, Group, is_safe
+from privacy_sql.kernels.skyline.breach_probability import Amounts, SkylineGroup, is_safe
 from privacy_sql.kernels.skyline.groups import Bools, Integers
 
 Floats = npt.NDArray[np.float64]
 NEAR = 1e-9  # relative: floats are trusted beyond it
 
 
-class Question(NamedTuple):
+class SkylineQuestion(NamedTuple):
     """One sensitive value, one amount of knowledge, and the limit its breach probability must stay below."""
 
     value: int
@@ -30,7 +30,7 @@ class Question(NamedTuple):
     limit: Fraction
 
 
-class Counts(NamedTuple):
+class GroupCounts(NamedTuple):
     """The people of groups, and how often each holds each value: group i from start[i] up to start[i + 1]."""
 
     people: Integers
@@ -40,10 +40,10 @@ class Counts(NamedTuple):
     ranked: Integers  # the counts of every group, largest first
 
 
-class Seen(NamedTuple):
+class TriedGroups(NamedTuple):
     """Groups tried together: their counts, and the five statistics of each for every point."""
 
-    counts: Counts
+    counts: GroupCounts
     question: Integers  # point, count; -1 where there is no question
     statistics: Floats  # point, statistic, count
     lowering: list[bool]  # the groups that lowered a minimum when first seen; no other group can later
@@ -57,13 +57,13 @@ class RunningSkyline:
     ...     start = np.cumsum([0, *map(len, groups)])
     ...     n = np.array([count for group in groups for count in group])
     ...     value = np.array([code for group in groups for code, _ in enumerate(group)])
-    ...     return Counts(np.array([*map(sum, groups)]), start, value, n, n)
-    >>> running = RunningSkyline([Question(0, Amounts(1, 0, 0), Fraction(3, 5))], counts([2, 2, 2]))
+    ...     return GroupCounts(np.array([*map(sum, groups)]), start, value, n, n)
+    >>> running = RunningSkyline([SkylineQuestion(0, Amounts(1, 0, 0), Fraction(3, 5))], counts([2, 2, 2]))
     >>> running.allows(running.seen(counts([1, 1], [2, 1, 1])), [0, 1])
     False
     """
 
-    def __init__(self, questions: Sequence[Question], whole: Counts) -> None:
+    def __init__(self, questions: Sequence[SkylineQuestion], whole: GroupCounts) -> None:
         self.questions = list(dict.fromkeys(questions))
         self.odds = np.array([float((1 - q.limit) / q.limit) if q.limit else np.inf for q in self.questions])
         self.least = np.full((5, len(self.questions)), np.inf)
@@ -76,7 +76,7 @@ class RunningSkyline:
         self._attained = np.full(self.least.shape, None, dtype=object)
         self.accept(self.seen(whole), range(len(whole.people)))
 
-    def seen(self, counts: Counts) -> Seen:
+    def seen(self, counts: GroupCounts) -> TriedGroups:
         """The statistics of groups that the next questions are about."""
         n_values = np.diff(counts.start)
         of_each = np.repeat(np.arange(len(n_values)), n_values)
@@ -100,9 +100,9 @@ class RunningSkyline:
             lowering[of_each[lower]] = True
             unsafe, near = self._judged(np.minimum(its, before)[:, lower], asked[lower])
             breaking[of_each[lower][unsafe & ~near]] = True
-        return Seen(counts, question, found, lowering.tolist(), breaking)
+        return TriedGroups(counts, question, found, lowering.tolist(), breaking)
 
-    def allows(self, seen: Seen, rows: Sequence[int]) -> bool:
+    def allows(self, seen: TriedGroups, rows: Sequence[int]) -> bool:
         """Whether all questions stay safe when these groups replace the group they are parts of."""
         if self._calm and not any(seen.lowering[row] for row in rows):
             return True  # no answer can change
@@ -121,7 +121,7 @@ class RunningSkyline:
                 return False
         return True
 
-    def _lower(self, least: Floats, seen: Seen, row: int) -> None:
+    def _lower(self, least: Floats, seen: TriedGroups, row: int) -> None:
         """The minima with one more group."""
         its = slice(seen.counts.start[row], seen.counts.start[row + 1])
         for asked, statistics_ in zip(seen.question[:, its], seen.statistics[:, :, its], strict=True):
@@ -136,7 +136,7 @@ class RunningSkyline:
         odds = self.odds[number]
         return ratio <= odds, ~(np.abs(ratio - odds) > NEAR * (1 + odds))
 
-    def accept(self, seen: Seen, rows: Sequence[int]) -> None:
+    def accept(self, seen: TriedGroups, rows: Sequence[int]) -> None:
         """Add the groups; the minima can only fall."""
         before = self.least
         for row in rows:
@@ -158,18 +158,22 @@ class _Held:
         self.people, self.counts = people, counts
 
     @classmethod
-    def of(cls, seen: Seen, row: int) -> _Held:
+    def of(cls, seen: TriedGroups, row: int) -> _Held:
         counts = seen.counts
         its = slice(counts.start[row], counts.start[row + 1])
         pairs = zip(counts.value[its].tolist(), counts.n[its].tolist(), strict=True)
         return cls(int(counts.people[row]), dict(pairs))
 
-    def about(self, question: Question) -> list[Group]:
+    def about(self, question: SkylineQuestion) -> list[SkylineGroup]:
         """What it shows about the value in question; an empty list where nobody has it."""
         if question.value not in self.counts:
             return []
         others = sorted((n for value, n in self.counts.items() if value != question.value), reverse=True)
-        return [Group(self.people, self.counts[question.value], tuple(others[: question.amounts.ruled_out]))]
+        return [
+            SkylineGroup(
+                self.people, self.counts[question.value], tuple(others[: question.amounts.ruled_out])
+            )
+        ]
 
 
 def statistics(people: Floats, holders: Floats, taken: Floats, amounts: Amounts) -> Floats:

@@ -40,7 +40,7 @@ class TooManyFacts(Exception):
     """More facts are useful than maximum disclosure is computed for."""
 
 
-class Place(NamedTuple):
+class AtomsOfPerson(NamedTuple):
     """Part of the worst knowledge: atoms about person i of a group name the `atoms[i]` most frequent values.
 
     For person 0 of the target's group they name the guessed value and the most frequent others.
@@ -52,12 +52,12 @@ class Place(NamedTuple):
     target: bool
 
 
-class Knowledge(NamedTuple):
+class WorstKnowledge(NamedTuple):
     """The worst knowledge: the implications "each other atom -> the target's atom" reach `value`."""
 
     value: Fraction
     facts: int
-    places: tuple[Place, ...]
+    places: tuple[AtomsOfPerson, ...]
 
 
 def implication_curve(shapes: GroupShapes, facts: int) -> list[Fraction]:
@@ -83,11 +83,12 @@ def worst_case_disclosure(shapes: GroupShapes, facts: int) -> Fraction:
     return 1 / (1 + Combination(shapes, atoms).least_odds([atoms])[0])
 
 
-def worst_knowledge(shapes: GroupShapes, facts: int) -> Knowledge:
+def worst_knowledge(shapes: GroupShapes, facts: int) -> WorstKnowledge:
     """Which atoms reach the maximum disclosure, by walking MINIMIZE2 and MINIMIZE1 back.
 
-    >>> worst_knowledge(GroupShapes.of([[2, 2, 1], [2, 1, 1, 1]]), 1)
-    Knowledge(value=Fraction(2, 3), facts=1, places=(Place(shape=0, copy=0, atoms=(2,), target=True),))
+    >>> found = worst_knowledge(GroupShapes.of([[2, 2, 1], [2, 1, 1, 1]]), 1)
+    >>> found.value, found.facts, found.places
+    (Fraction(2, 3), 1, (AtomsOfPerson(shape=0, copy=0, atoms=(2,), target=True),))
     """
     atoms = shapes.useful_facts(facts) + 1
     combination = Combination(shapes, atoms)
@@ -95,8 +96,8 @@ def worst_knowledge(shapes: GroupShapes, facts: int) -> Knowledge:
     places = []
     for stage, h, target in combination.walk_back(atoms):
         shape, copy = combination.stages[stage]
-        places.append(Place(shape, copy, combination.exact(shape, target)[h][1], target))
-    return Knowledge(1 / (1 + odds), atoms - 1, tuple(places))
+        places.append(AtomsOfPerson(shape, copy, combination.exact(shape, target)[h][1], target))
+    return WorstKnowledge(1 / (1 + odds), atoms - 1, tuple(places))
 
 
 def growing_certainty(
@@ -155,11 +156,11 @@ def negation_curve(shapes: GroupShapes, facts: int) -> list[Fraction]:
     return [_worst_negations(shapes, k)[0] for k in range(useful + 1)] + [Fraction(1)] * (facts - useful)
 
 
-def worst_negations(shapes: GroupShapes, facts: int) -> Knowledge:
+def worst_negations(shapes: GroupShapes, facts: int) -> WorstKnowledge:
     """The group in which ruling out `facts` values for one person discloses most, and how much."""
     useful = shapes.useful_facts(facts)
     value, shape = _worst_negations(shapes, useful)
-    return Knowledge(value, useful, (Place(shape, 0, (useful + 1,), True),))
+    return WorstKnowledge(value, useful, (AtomsOfPerson(shape, 0, (useful + 1,), True),))
 
 
 def shapes_to_leave_out(shapes: GroupShapes, facts: int, limit: Fraction) -> set[int]:

@@ -17,7 +17,7 @@ from privacy_sql.kernels.worst_case.one_group import NEAR
 CLOSE = 1e-6
 
 
-class Found(NamedTuple):
+class DecidingGroups(NamedTuple):
     """The groups that decide the worst case."""
 
     keeps: bool  # whether it stays below the limit
@@ -53,9 +53,9 @@ class RunningWorstCase:
         self._shapes: Ints = np.empty((0, facts + 3), np.int64)
         self._odds = Odds(np.empty((0, facts + 2)), np.empty((0, facts + 2)))
         self._copies: Ints = np.empty(0, np.int64)
-        self._found: Found | None = None
+        self._found: DecidingGroups | None = None
         # the last change that was tried, and its result; nothing has changed since
-        self._tried: tuple[Sequence[int], Sequence[int], Found] | None = None
+        self._tried: tuple[Sequence[int], Sequence[int], DecidingGroups] | None = None
 
     def learn(self, shapes: GroupShapes) -> list[int]:
         """The numbers of these shapes; new shapes are computed first."""
@@ -133,7 +133,7 @@ class RunningWorstCase:
             or any(found.beating[row] for row in added)
         )
 
-    def _worst(self) -> Found:
+    def _worst(self) -> DecidingGroups:
         """Floats decide far from the limit, fractions near it."""
         combination, present = self._combination(exact=False)
         apart = 1 / (1 + float(combination.tables[-1][1, -1])) - float(self.limit)
@@ -146,7 +146,7 @@ class RunningWorstCase:
             row = int(present[shape])
             used[row] = max(used.get(row, 0), copy + 1)
         cutoffs = combination.cutoffs
-        return Found(keeps, used, cutoffs, self._beating(self._odds, cutoffs))
+        return DecidingGroups(keeps, used, cutoffs, self._beating(self._odds, cutoffs))
 
     def _combination(self, *, exact: bool) -> tuple[Combination, Ints]:
         present = np.flatnonzero(self._copies)

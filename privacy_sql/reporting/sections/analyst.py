@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privacy_sql.reporting.charts import Axis, Bars, Chart
+from privacy_sql.reporting.charts import Bars, Chart, ChartAxis
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import percent, shortened
 
@@ -25,8 +25,8 @@ def section(material: Material) -> Section:
     chart = Chart(
         "errors",
         f"Typical error of a count of people with one {material.sensitive}, by what else is asked.{more}",
-        Axis("typical error", 0, 1.2 * max(0.05, *(error for _, error in asked)), percent=True),
-        Axis(""),
+        ChartAxis("typical error", 0, 1.2 * max(0.05, *(error for _, error in asked)), percent=True),
+        ChartAxis(""),
         bars=[
             Bars(
                 "error",

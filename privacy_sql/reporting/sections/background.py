@@ -7,7 +7,7 @@ from typing import Any
 
 from privacy_sql.parameters import number_in
 from privacy_sql.reporting.audience import UNTOLD
-from privacy_sql.reporting.charts import SAFE, UNSAFE, Axis, Chart, Line, Rule
+from privacy_sql.reporting.charts import SAFE, UNSAFE, Chart, ChartAxis, Line, Rule
 from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import number
@@ -59,8 +59,8 @@ def _chart(points: list[tuple[float, float]], stop: float, name: str) -> Chart:
     return Chart(
         "background",
         "How far a belief moves at most, for adversaries who studied the data more or less closely.",
-        Axis("bandwidth: small is a close study, large a coarse one"),
-        Axis("largest move of belief", 0, 1.15 * max(stop, *(r for _, r in points))),
+        ChartAxis("bandwidth: small is a close study, large a coarse one"),
+        ChartAxis("largest move of belief", 0, 1.15 * max(stop, *(r for _, r in points))),
         lines=lines,
         rules=[Rule(stop, f"limit t = {number(stop)}" if name == "the limit" else name)],
         header=("bandwidth", "largest move", f"over {name}"),

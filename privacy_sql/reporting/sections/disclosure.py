@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from privacy_sql.reporting.charts import PLAIN, SAFE, UNSAFE, Axis, Chart, Line, Rule, Zone
+from privacy_sql.reporting.charts import PLAIN, SAFE, UNSAFE, Chart, ChartAxis, Line, Rule, Zone
 from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.sections.options import best
@@ -44,8 +44,8 @@ def section(material: Material) -> Section:
     chart = Chart(
         "facts",
         f"The best guess is right with {percent(implied[0])} when nothing more is known, and grows to {end}.",
-        Axis("facts the adversary knows (k)", -0.3, len(facts) - 0.7, whole=True),
-        Axis("best guess is right", 0, 1.05, percent=True),
+        ChartAxis("facts the adversary knows (k)", -0.3, len(facts) - 0.7, whole=True),
+        ChartAxis("best guess is right", 0, 1.05, percent=True),
         lines=[
             Line("any facts", facts, implied, UNSAFE if any(not v["safe"] for v in required) else SAFE),
             Line('only "does not have" facts', facts, denied, PLAIN, "dot", "square"),
@@ -81,8 +81,8 @@ def _of_widths(number: int, curve: Record) -> Chart:
         f"near{number or ''}",
         f"In the worst group {percent(float(at_required))} have near values at the required width of"
         f" {exactly(required)}, and {percent(float(shares[-1]))} at {exactly(widths[-1])}.",
-        Axis(WIDTHS[curve["distance"]]),
-        Axis("of a group have near values", 0, 1.05, percent=True),
+        ChartAxis(WIDTHS[curve["distance"]]),
+        ChartAxis("of a group have near values", 0, 1.05, percent=True),
         lines=[
             # between the widths that were measured the share is at least that of the smaller one
             Line(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from privacy_sql.display.levels import choice
-from privacy_sql.reporting.charts import Axis, Bars, Chart
+from privacy_sql.reporting.charts import Bars, Chart, ChartAxis
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import number, shortened
 
@@ -45,8 +45,8 @@ def section(material: Material) -> Section:
     chart = Chart(
         "divergence",
         "The shorter the bar, the closer a reader's picture is to the truth.",
-        Axis("information lost (nats)", 0, 1.15 * max([*values, 0.001])),
-        Axis(""),
+        ChartAxis("information lost (nats)", 0, 1.15 * max([*values, 0.001])),
+        ChartAxis(""),
         bars=[Bars("nats", [shortened(name) for name, _ in bars], values, list(map(number, values)))],
         across=True,
         height=90 + 44 * len(bars),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from privacy_sql.reporting.audience import UNTOLD
-from privacy_sql.reporting.charts import DASHES, MARKERS, SERIES, Axis, Chart, Line
+from privacy_sql.reporting.charts import DASHES, MARKERS, SERIES, Chart, ChartAxis, Line
 from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import number_of, percent
@@ -38,8 +38,8 @@ def section(material: Material) -> Section:
     chart = Chart(
         "mixed",
         "The more mixed the least mixed group, the less facts can disclose (the best of all choices).",
-        Axis("entropy of the least mixed group (nats)"),
-        Axis("best guess is right", 0, 1.05, percent=True),
+        ChartAxis("entropy of the least mixed group (nats)"),
+        ChartAxis("best guess is right", 0, 1.05, percent=True),
         lines=lines,
         header=("facts", "entropy", "best guess is right"),
         rows=rows,

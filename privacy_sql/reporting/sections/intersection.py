@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from privacy_sql.reporting.charts import PALE, UNSAFE, Axis, Bars, Chart
+from privacy_sql.reporting.charts import PALE, UNSAFE, Bars, Chart, ChartAxis
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import Below, hundredths, percent
 
@@ -39,8 +39,8 @@ def section(material: Material) -> Section:
     chart = Chart(
         "exposed",
         "People whose value is known, or all but known, from these releases together.",
-        Axis("how sure"),
-        Axis("people exposed", 0, max(0.05, 1.2 * max(shares, default=0)), percent=True),
+        ChartAxis("how sure"),
+        ChartAxis("people exposed", 0, max(0.05, 1.2 * max(shares, default=0)), percent=True),
         bars=[Bars("people", names, shares, told, UNSAFE if any(shares) else PALE)],
         header=("how sure", "people exposed"),
         rows=list(zip(names, told, strict=True)),

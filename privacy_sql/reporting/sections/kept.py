@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from privacy_sql.display.levels import column
-from privacy_sql.reporting.charts import Axis, Bars, Chart
+from privacy_sql.reporting.charts import Bars, Chart, ChartAxis
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import percent, shortened
 
@@ -28,8 +28,8 @@ def section(material: Material) -> Section:
     chart = Chart(
         "kept",
         f"{whole} of the detail is kept{mean}. People who are left out keep none.{more}",
-        Axis("detail kept", 0, 1, percent=True),
-        Axis(""),
+        ChartAxis("detail kept", 0, 1, percent=True),
+        ChartAxis(""),
         bars=[
             Bars(
                 "kept",

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from privacy_sql.display.levels import choice, column, level
-from privacy_sql.reporting.charts import INK, PALE, PLAIN, SAFE, UNSAFE, Axis, Chart, Line, Rule
+from privacy_sql.reporting.charts import INK, PALE, PLAIN, SAFE, UNSAFE, Chart, ChartAxis, Line, Rule
 from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import limit, measured, number, people, percent, slack
@@ -198,12 +198,12 @@ def _frontier(material: Material, lattice: Record, own: Sequence[Any]) -> Chart 
         if not edge or cost < edge[-1][1]:
             edge.append((risk, cost))
     x, y = [sign * risk for risk, _ in edge], [cost for _, cost in edge]
+    safer = "a lower" if verdict["relation"].startswith("<") else "a higher"
     return Chart(
         "frontier",
         f"Each mark is one choice of levels that was measured: {name} against what its labels lose.",
-        Axis(f"{name}: {'a lower' if verdict['relation'].startswith('<') else 'a higher'} value is safer",
-             percent=unit == "share"),
-        Axis(lost(lattice["cost_of"])),
+        ChartAxis(f"{name}: {safer} value is safer", percent=unit == "share"),
+        ChartAxis(lost(lattice["cost_of"])),
         lines=[Line("best trade-offs", x, y, PLAIN, "dash", None, step=True, width=1.2), *lines],
         rules=[Rule(float(Fraction(verdict["limit"])), limit(verdict), upright=True)],
         header=("choice", name, lost(lattice["cost_of"]), "which"),
@@ -275,8 +275,8 @@ def _lattice(lattice: Record, own: Sequence[Any]) -> Chart:
     return Chart(
         "lattice",
         "All choices of levels; every step up makes one column coarser.",
-        Axis("", hidden=True),
-        Axis("steps of coarsening, all columns together"),
+        ChartAxis("", hidden=True),
+        ChartAxis("steps of coarsening, all columns together"),
         lines=lines,
         height=420,
         header=("choices", "how many"),

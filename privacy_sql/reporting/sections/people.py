@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from privacy_sql.reporting.charts import Axis, Bars, Chart
+from privacy_sql.reporting.charts import Bars, Chart, ChartAxis
 from privacy_sql.reporting.crowds import GUESSED
 from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
@@ -80,8 +80,8 @@ def _bars(key: str, says: str, what: str, bins: list[tuple[str, int, bool]], k: 
     return Chart(
         key,
         f"{says}{end}.",
-        Axis("people", 0, max(1, *(n for _, n, _ in bins))),
-        Axis(what),
+        ChartAxis("people", 0, max(1, *(n for _, n, _ in bins))),
+        ChartAxis(what),
         bars=[
             Bars(
                 "people",

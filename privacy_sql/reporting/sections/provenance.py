@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from privacy_sql.display.levels import in_words
+from privacy_sql.manifest import WrittenFile
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import count, moment
 
@@ -31,11 +32,11 @@ def section(material: Material) -> Section:
 
 def _rows(material: Material) -> Iterator[tuple[str, Any]]:
     run = material.run
-    manifest: Mapping[str, Any] = material.manifest or {}
-    output = manifest.get("output", {})
+    paper = material.manifest
+    one = paper.one if paper else None
     yield "project", run.get("project")
     yield "measured", moment(run["made"])
-    yield "published", moment(manifest["made"]) if manifest else "" if material.published else "nothing"
+    yield "published", moment(paper.made) if paper else "" if material.published else "nothing"
     yield "verdict", "every requirement holds" if material.safe else "NOT SAFE"
     yield "rows", f"{count(run['rows_in'])} read" if run.get("rows_in") is not None else "not told"
     lines = "noisy counts published" if run.get("claims") else "rows published"
@@ -46,15 +47,15 @@ def _rows(material: Material) -> Iterator[tuple[str, Any]]:
     told = in_words(chosen, material.hierarchies)
     yield "method", ": ".join(part for part in (material.run.get("method"), told) if part)
     yield "required", " · ".join(run.get("require", []))
-    yield "output", output.get("file") or output.get("relation") or run.get("target")
-    if any("csv" in part for part in output.get("files", [output])):
+    yield "output", one.name if one else run.get("target")
+    if paper and any(file.csv for file in paper.files):
         yield "cells a spreadsheet would run", "written with an added apostrophe in front"
-    if output.get("relation") or output.get("relations"):
+    if paper and paper.tables:
         yield "read again", "no: privacy-sql verify --connect does that for a table"
-    yield "sha256 of the output", output.get("sha256")
-    yield "sha256 of the manifest", manifest.get("checksum")
-    for name, kind in manifest.get("hierarchies", {}).items():
-        yield f"hierarchy of {name}", f"sha256 {kind['checksum']}"
-    versions = manifest.get("versions", {})
-    yield "privacy_sql", versions.get("privacy_sql") or run.get("version")
-    yield "engine", versions.get("engine")
+    yield "sha256 of the output", one.sha256 if isinstance(one, WrittenFile) else None
+    if paper:
+        yield "sha256 of the manifest", paper.checksum
+        for name, labels in paper.hierarchies.items():
+            yield f"hierarchy of {name}", f"sha256 {labels.checksum}"
+    yield "privacy_sql", paper.versions.privacy_sql if paper else run.get("version")
+    yield "engine", paper.versions.engine if paper else None
