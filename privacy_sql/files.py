@@ -159,7 +159,7 @@ def hidden(target: Path, token: str) -> Path:
 
 def sweep(target: Path) -> None:
     """Remove what a killed run left next to a target; call it while the folder is locked."""
-    ours = {f"{target.name}{more}" for more in ("", ".old", ".parts")}
+    ours = (target.name, f"{target.name}.old", f"{target.name}.parts")
     if target.parent.is_dir():
         for left in list(target.parent.iterdir()):
             if left.name[14:] in ours and re.fullmatch("[.][0-9a-f]{12}-", left.name[:14]):

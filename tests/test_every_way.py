@@ -29,7 +29,7 @@ from privacy_sql.boxes import in_memory as boxes
 from privacy_sql.boxes.partitioning import CutPlan
 from privacy_sql.counted.base import Base, count
 from privacy_sql.criteria import Criterion
-from privacy_sql.criteria._on_arrays import OnArrays, decided_on_arrays
+from privacy_sql.criteria._on_arrays import OnArrays
 from privacy_sql.errors import PrivacySqlError
 from privacy_sql.judge import Requirements, decided
 from privacy_sql.lattice import in_memory as lattice
@@ -117,7 +117,7 @@ class _Compared:
     def verdict(self, choice: tuple[int, int], asked: Criterion, *, exact: bool = True) -> Any:
         """The verdict of all; None where the table is one that this cannot be asked of."""
         try:
-            if isinstance(asked, OnArrays) and decided_on_arrays(asked) and asked.fits(self.base):
+            if asked.on_arrays and asked.on_arrays.fits(self.base):
                 found = Both(self.base).compared(choice, asked)
             else:
                 grouping = ps.Generalise(dict(zip(("age", "job"), choice, strict=True)))

@@ -20,7 +20,6 @@ from privacy_sql.boxes.positions import PEOPLE, Places
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.groups import EXACT, Combinations, Groups, Ints, SensitiveValues, starts, totals
 from privacy_sql.criteria import Criterion, Evidence, Splits
-from privacy_sql.criteria._on_arrays import OnArrays, SplitsOnArrays, decided_on_arrays
 from privacy_sql.query.template import Sql, names, render
 from privacy_sql.spaces.partitions import Axis, Bools, Floats, Ranges, Tries
 
@@ -39,9 +38,8 @@ def fits(base: Base, require: Sequence[Criterion]) -> bool:
     if not base.engine.embedded or base.combinations > MOST_COMBINATIONS or base.rows >= EXACT:
         return False
     return all(
-        isinstance(criterion, OnArrays)
-        and decided_on_arrays(criterion)
-        and criterion.fits(base)
+        criterion.on_arrays is not None
+        and criterion.on_arrays.fits(base)
         and not criterion.needs_base  # its parts are cut by statements
         and not criterion.needs_population  # boxes have no labels to compare
         for criterion in require
@@ -209,13 +207,13 @@ class TrialInMemory(Trial):
         groups = self.counted.groups(np.concatenate(keys), np.concatenate(people), cells)
         gone = groups.none
         for criterion in alone:
-            assert isinstance(criterion, OnArrays)
-            gone |= criterion.breaking(groups) if len(groups) else gone
+            assert criterion.on_arrays is not None
+            gone |= criterion.on_arrays.breaking(groups) if len(groups) else gone
         self._groups = groups
         return np.setdiff1d(np.concatenate(able), self.tries.of_parts(groups.key[gone])), groups.key
 
     def seen(self, splits: Splits) -> Evidence:
-        assert isinstance(splits, SplitsOnArrays) and self._groups is not None
+        assert self._groups is not None
         return splits.seen_in(self._groups)
 
 

@@ -23,7 +23,6 @@ from privacy_sql.boxes.positions import Places
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import Criterion, Splits
-from privacy_sql.criteria._on_arrays import OnArrays
 from privacy_sql.display.progress import report
 from privacy_sql.errors import Undecided
 from privacy_sql.judge import refuse_unfit
@@ -126,7 +125,7 @@ class Partitioning:
             return False
         try:
             return all(
-                isinstance(criterion, OnArrays) and criterion.decide(self.in_arrays.whole).safe
+                criterion.on_arrays is not None and criterion.on_arrays.decide(self.in_arrays.whole).safe
                 for criterion in self.require
             )
         except Undecided:
@@ -141,7 +140,7 @@ class Partitioning:
         """Cut until no box can be cut safely along any axis. The whole table must be safe."""
         if self.in_arrays is not None:
             whole = self.in_arrays.whole
-            found = {str(c): c.splits_in(whole) for c in self.require if isinstance(c, OnArrays)}
+            found = {str(c): c.on_arrays.splits_in(whole) for c in self.require if c.on_arrays}
             return _Tree(self.in_arrays, self, found).grown()
         asked = {str(criterion): criterion.splits(self.whole) for criterion in self.require}
         return _Tree(BoxesInSql(self.places, self.require, self.fewest, self.relaxed), self, asked).grown()

@@ -26,6 +26,7 @@ from privacy_sql.verdict import Number, Verdict, Witness, holds
 if TYPE_CHECKING:
     from privacy_sql.counted.base import Base
     from privacy_sql.counted.grouping import Grouping, Together
+    from privacy_sql.counted.groups import Bools, Groups
     from privacy_sql.engines import Columns
     from privacy_sql.table import Table
 
@@ -45,6 +46,10 @@ class Splits(Protocol):
     def seen(self, grouping: Grouping) -> Evidence:
         """The evidence about all parts tried together."""
 
+    def seen_in(self, groups: Groups) -> Evidence:
+        """The same about parts in memory, identified by their keys."""
+        raise AssertionError(f"{type(self).__name__} is asked by statements only")
+
     def hopeless(self, evidence: Evidence) -> Collection[int]:
         """Parts that break the requirement whatever is cut beside them; nobody asks about their cuts."""
         return ()
@@ -54,6 +59,22 @@ class Splits(Protocol):
 
     def accept(self, evidence: Evidence, groups: Sequence[int]) -> None:
         """Replace the group with these parts."""
+
+
+class DecidesGroups(Protocol):
+    """A requirement that is decided on groups in memory, exactly as its template and its `judge` decide it."""
+
+    def fits(self, base: Base) -> bool:
+        """Whether that holds for this table."""
+
+    def decide(self, groups: Groups) -> Verdict:
+        """The verdict without naming the worst group, which is enough for a search."""
+
+    def breaking(self, groups: Groups) -> Bools:
+        """The groups to leave out so that the others are safe."""
+
+    def splits_in(self, whole: Groups) -> Splits | None:
+        """The same as `splits`, from arrays."""
 
 
 @dataclass(frozen=True)
@@ -201,6 +222,11 @@ class Criterion:
 
     def gather(self, grouping: Grouping) -> Evidence | None:
         """Evidence from several statements or as arrays; None if the rows of the template are enough."""
+        return None
+
+    @property
+    def on_arrays(self) -> DecidesGroups | None:
+        """What decides groups in memory; None if only the template does."""
         return None
 
     @property

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from privacy_sql.criteria import Criterion, Evidence, Splits
+from privacy_sql.criteria import Criterion, DecidesGroups, Splits
 from privacy_sql.verdict import Number, Verdict, Witness
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # what a user's subclass may override without changing the decision
 BESIDE = {
     "question", "against", "unit", "unit_of", "safe_under_merging", "safe_under_suppression",
-    "safe_in_larger_groups", "fewest_people", "beforehand", "in_project",
+    "safe_in_larger_groups", "fewest_people", "beforehand", "in_project", "has_its_formula",
 }  # fmt: skip
 
 
@@ -38,16 +38,28 @@ class Formula(NamedTuple):
     groups: Ints | None = None  # the group of each ratio, if groups do not have exactly one each
 
 
-class SplitsOnArrays(Splits):
-    """The state of a requirement that judges all groups at once, for parts as arrays."""
-
-    @abstractmethod
-    def seen_in(self, groups: Groups) -> Evidence:
-        """The evidence about the parts of cuts, identified by their keys."""
-
-
 class OnArrays(Criterion, ABC):
     """A requirement that can be decided on groups in memory."""
+
+    has_its_formula: ClassVar[bool] = False  # whether the formula decides as the template and `judge` do
+
+    def __init_subclass__(cls) -> None:
+        """A user's subclass must not inherit the formula if it may judge differently."""
+        super().__init_subclass__()
+        cls.has_its_formula = False
+        for kind in cls.__mro__:
+            said = {name for name in vars(kind) if not name.startswith("__")}
+            if "splits" in said and "splits_in" not in said:
+                return
+            if said & {"decide", "formulas"}:
+                cls.has_its_formula = True
+                return
+            if said - BESIDE:
+                return
+
+    @property
+    def on_arrays(self) -> DecidesGroups | None:
+        return self if self.has_its_formula else None
 
     def fits(self, base: Base) -> bool:
         """Whether it decides this table in memory exactly as its template does."""
@@ -61,7 +73,7 @@ class OnArrays(Criterion, ABC):
     def breaking(self, groups: Groups) -> Bools:
         """The groups to leave out so that the others are safe."""
 
-    def splits_in(self, whole: Groups) -> SplitsOnArrays | None:
+    def splits_in(self, whole: Groups) -> Splits | None:
         """The same as `splits`, from arrays."""
         return None
 
@@ -94,22 +106,3 @@ class ByFormula(OnArrays):
             failing = ~Ratios.of(above, below).keep(relation, limit)
             gone |= failing if places is None else groups.marked(places[failing])
         return gone
-
-
-def decided_on_arrays(criterion: Criterion) -> bool:
-    """Whether arrays decide this requirement.
-
-    A user's subclass must not inherit the formula if it may judge differently; then its template and its
-    `judge` decide.
-    """
-    if not isinstance(criterion, OnArrays):
-        return False
-    for kind in type(criterion).__mro__:
-        said = {name for name in vars(kind) if not name.startswith("__")}
-        if "splits" in said and "splits_in" not in said:
-            return False
-        if said & {"decide", "formulas"}:
-            return True
-        if said - BESIDE:
-            return False
-    return False

@@ -13,9 +13,9 @@ import numpy as np
 from privacy_sql import registry
 from privacy_sql.counted.base import no_rows
 from privacy_sql.counted.groups import Groups
-from privacy_sql.criteria import Criterion, Exact, at_least, exact
+from privacy_sql.criteria import Criterion, Exact, Splits, at_least, exact
 from privacy_sql.criteria._named_values import absent_notes, named_values, refuse_named_twice
-from privacy_sql.criteria._on_arrays import OnArrays, SplitsOnArrays
+from privacy_sql.criteria._on_arrays import OnArrays
 from privacy_sql.display.rounding import how_sure
 from privacy_sql.errors import Undecided, UsageError, did_you_mean, number_of, people, raise_all
 from privacy_sql.hierarchies.base import text_of
@@ -304,7 +304,7 @@ def _bad(message: str, hint: str) -> UsageError:
     return UsageError("bad_parameter", message, hint=hint)
 
 
-class _CKSplits(SplitsOnArrays):
+class _CKSplits(Splits):
     """Which cuts keep the maximum disclosure below every limit; parts are known by their g."""
 
     def __init__(self, limits: Sequence[_Limit], own: Mapping[int, int], whole: Groups) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, ClassVar
 
 from privacy_sql.criteria import Row
@@ -49,7 +50,7 @@ class KAnonymity(AtLeastKPeople, ByFormula):
         """
         if not evidence:
             return self.verdict(None, Witness({}))
-        worst = min(evidence, key=lambda row: row["n_people"])
+        worst = min(evidence, key=itemgetter("n_people"))
         small = [row for row in evidence if row["n_people"] < self.k]
         facts = {
             "size": worst["n_people"],

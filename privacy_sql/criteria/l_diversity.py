@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, log
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, one_of
@@ -178,7 +179,7 @@ class LDiversity(ByFormula):
         return holds(worst, self.relation, self.limit)
 
     def _distinct(self, evidence: Sequence[Row]) -> Verdict:
-        worst = min(evidence, key=lambda row: int(row["n_values"]))
+        worst = min(evidence, key=itemgetter("n_values"))
         below = sum(row["n_groups"] for row in evidence if row["n_values"] < self.ell)
         facts = {"values": worst["n_values"], "groups_below_limit": below}
         story = f"The least varied group has {number_of(worst['n_values'], 'sensitive value')}."

@@ -13,7 +13,7 @@ import numpy as np
 from privacy_sql.counted.groups import Bools, Groups, Ints, starts
 from privacy_sql.criteria import Criterion, Row, Splits
 from privacy_sql.criteria._named_values import absent_notes, named_values
-from privacy_sql.criteria._on_arrays import OnArrays, SplitsOnArrays
+from privacy_sql.criteria._on_arrays import OnArrays
 from privacy_sql.criteria._printed_skyline import (
     PrintedAnswer,
     PrintedGroups,
@@ -259,7 +259,7 @@ class PrivacySkyline(Criterion):
         return [int(group) for group in groups[rows]]
 
 
-class _SkylineSplits(SplitsOnArrays):
+class _SkylineSplits(Splits):
     """The cuts that keep every breach probability below its limit; parts are identified by their g."""
 
     def __init__(self, limits: Sequence[Limit], own: Mapping[int, int], whole: Groups) -> None:

@@ -52,7 +52,18 @@ KINDS = {
     **dict.fromkeys(["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"], "integer"),
     **dict.fromkeys(["UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"], "integer"),
 }
-HALVES = (("first", 1), ("second", 17))  # of the 32 digits of a hash, and where they start
+# half of the 32 digits of a hash is one number, and its pieces are shifted out of it
+DIGITS_OF_HALVES = ", ".join(
+    f"cast('0x' || substring(h, {start}, 16) as ubigint) as {half}"
+    for half, start in (("first", 1), ("second", 17))
+)
+PIECES_OF_HALVES = [
+    f"(({half} >> {shift}) & 65535)" for half in ("first", "second") for shift in (48, 32, 16, 0)
+]
+SUMS_OF_PIECES = ", ".join(
+    f"cast(coalesce(sum(n * cast({piece} as bigint)), 0) as bigint) as h{number}"
+    for number, piece in enumerate(PIECES_OF_HALVES, start=1)
+)
 PIECE = 1000  # rows that are repeated at once
 
 
@@ -308,18 +319,9 @@ class DuckDB(Engine):
         return Query(f"select {shown} from ({rows})", "published rows", one_by_one=True)
 
     def added_digits(self, hashes: Query) -> Query:
-        # a half of the digits is one number, whose pieces are shifted out of it
-        halves = ", ".join(
-            f"cast('0x' || substring(h, {start}, 16) as ubigint) as {half}" for half, start in HALVES
-        )
-        pieces = [f"(({half} >> {shift}) & 65535)" for half, _ in HALVES for shift in (48, 32, 16, 0)]
-        sums = ", ".join(
-            f"cast(coalesce(sum(n * cast({piece} as bigint)), 0) as bigint) as h{number}"
-            for number, piece in enumerate(pieces, start=1)
-        )
-        text = f"with hashed as ({hashes.sql}), numbers as (select n, {halves} from hashed)"
+        text = f"with hashed as ({hashes.sql}), numbers as (select n, {DIGITS_OF_HALVES} from hashed)"
         return Query(
-            f"{text} select cast(coalesce(sum(n), 0) as bigint) as n_rows, {sums} from numbers",
+            f"{text} select cast(coalesce(sum(n), 0) as bigint) as n_rows, {SUMS_OF_PIECES} from numbers",
             "counted/fingerprint",
         )
 

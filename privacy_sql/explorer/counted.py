@@ -9,7 +9,6 @@ from functools import cached_property
 from privacy_sql import api, criteria, judge, registry
 from privacy_sql.counted.base import Base
 from privacy_sql.criteria import Criterion
-from privacy_sql.criteria._on_arrays import OnArrays
 from privacy_sql.engines import Engine
 from privacy_sql.errors import Undecided, UsageError, did_you_mean
 from privacy_sql.explorer.asking import Json
@@ -227,7 +226,8 @@ class CountedPlan:
                 self.search.shown(choice)  # suppressed for one column, suppressed for all
             told = side.valued(side.shown(choice))
             if told.in_memory is not None:
-                return criterion.decide(told.in_memory.of) if isinstance(criterion, OnArrays) else None
+                arrays = criterion.on_arrays
+                return arrays.decide(told.in_memory.of) if arrays else None
             return decided(told.grouping, criterion)
         except Undecided:
             return None

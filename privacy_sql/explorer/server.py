@@ -43,6 +43,7 @@ KINDS = {
 }
 LARGEST = 1_000_000  # bytes of a question: a hierarchy of many labels is the largest
 QUIET = 150  # seconds without a word after which a page is gone; browsers slow hidden pages to one a minute
+LOOK_EVERY = 0.5  # seconds between two looks at whether anybody is here
 RELOAD = 4  # seconds in which a page that left may be asked for again
 LOADING = 60  # seconds in which a page that was asked for must speak: a busy machine loads it slowly
 
@@ -241,7 +242,7 @@ class Explorer:
 
     async def _until_nobody(self) -> None:
         while not (self.open.nobody() or self.enough.is_set()):
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(LOOK_EVERY)
         self.end()
 
 

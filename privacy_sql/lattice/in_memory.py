@@ -27,7 +27,6 @@ from privacy_sql.counted.groups import (
     totals,
 )
 from privacy_sql.criteria import Criterion
-from privacy_sql.criteria._on_arrays import OnArrays, decided_on_arrays
 from privacy_sql.lattice import further_counts
 from privacy_sql.lattice.further_counts import FurtherCounts
 from privacy_sql.lattice.packing import KnownChoices, Packing, width, widths
@@ -46,8 +45,7 @@ def fits(base: Base, require: Sequence[Criterion]) -> bool:
         return False
     implied = [c for criterion in require for c in (criterion, *criterion.necessary())]
     return all(
-        decided_on_arrays(criterion) and isinstance(criterion, OnArrays) and criterion.fits(base)
-        for criterion in implied
+        criterion.on_arrays is not None and criterion.on_arrays.fits(base) for criterion in implied
     ) and further_counts.fits(base, implied, MOST_COMBINATIONS)
 
 
@@ -89,12 +87,12 @@ class InMemory:
     def _known(self, relation: Sql, with_sensitive: bool) -> KnownChoices:
         columns = names([*self.base.columns, *(["s"] if with_sensitive else []), "n_rows"])
         found = self.base.engine.arrays(render("counted/listed.sql", relation=relation, columns=columns))
-        codes = [np.asarray(found[str(column)]) for column in columns[:-1]]
+        *codes, n_rows = map(np.asarray, found.values())
         quasi = codes[:-1] if with_sensitive else codes
         keys = self.packing.packed(quasi)
         if with_sensitive:
             keys = (keys << self._low) | codes[-1].astype(np.int64)
-        counted = Combinations.added_up(keys, np.asarray(found["n_rows"]).astype(np.int64))
+        counted = Combinations.added_up(keys, n_rows.astype(np.int64))
         return KnownChoices(counted, self.packing, self._low if with_sensitive else 0)
 
     def groups(self, choice: Choice) -> Groups:
@@ -168,9 +166,9 @@ class GroupsInMemory:
         """The groups that break a requirement on their own, among all groups of the choice."""
         found = self.of.none
         for criterion in criteria:
-            assert isinstance(criterion, OnArrays)
             if str(criterion) not in self._failing:
-                self._failing[str(criterion)] = criterion.breaking(self.of)
+                assert criterion.on_arrays is not None
+                self._failing[str(criterion)] = criterion.on_arrays.breaking(self.of)
             found = found | self._failing[str(criterion)]
         if self._kept is None:
             return GroupMask(found)
@@ -227,8 +225,8 @@ def thinned_in_memory(
     while quiet < len(left):
         failing = left[turn].none
         for criterion in require:
-            assert isinstance(criterion, OnArrays) and not criterion.needs_base, "cells have no households"
-            failing = failing | criterion.breaking(left[turn])
+            assert criterion.on_arrays is not None and not criterion.needs_base, "cells have no households"
+            failing = failing | criterion.on_arrays.breaking(left[turn])
         quiet = 0 if failing.any() else quiet + 1
         if not quiet:
             gone[cells[turn][failing[left[turn].of_each]]] = True

@@ -22,7 +22,6 @@ from privacy_sql import registry
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import Criterion
-from privacy_sql.criteria._on_arrays import OnArrays
 from privacy_sql.errors import Undecided
 from privacy_sql.judge import decided, decided_each, for_column
 from privacy_sql.lattice.costs import AnySeen, Costs, GroupsInSql, Shown
@@ -238,8 +237,9 @@ class LatticeSearch:
 
     def _decided(self, shown: Sequence[Shown], criterion: Criterion) -> list[Verdict]:
         if self.in_memory:
-            assert isinstance(criterion, OnArrays)
-            verdicts = [criterion.decide(held.of) for its in shown if (held := its.in_memory)]
+            arrays = criterion.on_arrays
+            assert arrays is not None
+            verdicts = [arrays.decide(held.of) for its in shown if (held := its.in_memory)]
         else:
             verdicts = decided_each([its.grouping for its in shown], criterion) if shown else []
         for its, verdict in zip(shown, verdicts, strict=True):
@@ -272,8 +272,8 @@ class LatticeSearch:
             (seen,) = self._seen([choice])
             whole = Shown(choice, seen)
             for criterion in require:
-                if (held := whole.in_memory) and isinstance(criterion, OnArrays):
-                    found[str(criterion)] = criterion.decide(held.of)
+                if (held := whole.in_memory) and (arrays := criterion.on_arrays):
+                    found[str(criterion)] = arrays.decide(held.of)
                 else:
                     found[str(criterion)] = decided(whole.grouping, criterion)
         return found

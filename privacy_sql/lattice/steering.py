@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from operator import getitem
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
@@ -153,7 +154,7 @@ class Part:
         >>> Part(((1, 2), (0, 3))).choice((0, 1))
         (1, 3)
         """
-        return tuple(allowed[place] for allowed, place in zip(self.levels, places, strict=True))
+        return tuple(map(getitem, self.levels, places))
 
     def places(self, choice: Choice) -> Choice:
         """The position of a choice of the whole lattice in this part."""

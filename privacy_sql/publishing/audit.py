@@ -265,12 +265,14 @@ def same_parts(
 def _known_labels(session: Engine, published: Sql, release: Release) -> None:
     """Check that every published label is one of the column's hierarchy at its level."""
     base = release.base
-    shown = release.proposal.levels.items()
-    generalised = {column: level for column, level in shown if level and column in release.columns}
+    generalised, columns, at_levels = [], [], []
+    for column, level in release.proposal.levels.items():
+        if level and column in release.columns:
+            generalised.append((column, level))
+            columns.append((column, Sql(f"c{len(generalised)}")))
+            at_levels.append((base.levels[base.aliases[column]], level))
     if not generalised:
         return
-    columns = [(column, Sql(f"c{number}")) for number, column in enumerate(generalised, start=1)]
-    at_levels = [(base.levels[base.aliases[column]], level) for column, level in generalised.items()]
     found = base.engine.fetch(render("publishing/known_labels.sql", columns=at_levels))
     held = {
         "position": ("bigint", [row["position"] for row in found]),
@@ -279,6 +281,6 @@ def _known_labels(session: Engine, published: Sql, release: Release) -> None:
     known = session.load(held, "labels")
     query = render("publishing/labels.sql", published=published, columns=columns, known=known)
     (strange,) = session.fetch(query)
-    for (column, level), n_values in zip(generalised.items(), strange.values(), strict=True):
+    for (column, level), n_values in zip(generalised, strange.values(), strict=True):
         if n_values:
             raise NotSafe("audit", f"{column} has values that are not labels of level {level}")

@@ -28,7 +28,7 @@ from privacy_sql.table import PerPerson, Table
 from privacy_sql.verdict import exact_text
 
 # guesses with a higher probability than this are counted; equal is not above
-SURE = ("0.5", "0.8", "0.95")
+SURE = {"0.5": (1, 2), "0.8": (4, 5), "0.95": (19, 20)}
 MOST_ALONE = 8  # with more insensitive columns than this, only all of them together are counted
 ALL = "all"
 
@@ -53,7 +53,6 @@ class Guess:
         """The numbers by name; those about values are None if no column is sensitive."""
         counted = {"alone": 0, "smallest": self.smallest, "groups": 0}
         people_above, right_above = dict.fromkeys(SURE, 0), dict.fromkeys(SURE, 0)
-        shares = {sure: Fraction(sure).as_integer_ratio() for sure in SURE}
         worst: Fraction | None = None
         everybody = right = certain = 0
         for n, top, alike in self.groups:
@@ -65,7 +64,7 @@ class Guess:
             right += top * alike
             certain += n * alike if top == n else 0
             worst = max(worst or Fraction(0), Fraction(top, n))
-            for sure, (part, whole) in shares.items():
+            for sure, (part, whole) in SURE.items():
                 if top * whole > part * n:
                     people_above[sure] += n * alike
                     right_above[sure] += top * alike
@@ -133,7 +132,7 @@ class Baseline:
 
 def worst(guesses: Sequence[Guess]) -> dict[str, Any]:
     """For several sensitive columns, the worst of each number."""
-    first, *others = (guess.to_json() for guess in guesses)
+    first, *others = map(Guess.to_json, guesses)
     for other in others:
         for name, number in other.items():
             if isinstance(number, Mapping):

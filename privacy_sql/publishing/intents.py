@@ -213,7 +213,7 @@ def finish(intent: Intent, place: Path, engine: Engine | None = None) -> None:
 
 def appear(file: File, folder: Path, *, overwrite: bool) -> None:
     """Give a file its name, putting an old one aside; what must not be replaced stays."""
-    hidden, final, aside = (folder / name for name in (file.hidden, file.name, file.aside))
+    hidden, final, aside = map(folder.joinpath, (file.hidden, file.name, file.aside))
     if not (final.exists() and hidden.is_file() and final.samefile(hidden)):
         if final.exists() and overwrite:
             refuse_changed(file, folder)
@@ -304,7 +304,7 @@ def undo(intent: Intent, place: Path, engine: Engine | None = None) -> None:
 
 def restore(file: File, folder: Path, *, ours: bool = False) -> None:
     """Restore an old file or remove a new one; bytes that may not be ours stay."""
-    hidden, final, aside = (folder / name for name in (file.hidden, file.name, file.aside))
+    hidden, final, aside = map(folder.joinpath, (file.hidden, file.name, file.aside))
     if aside.exists() and final.exists() and final.samefile(aside):
         writing.remove(aside)
     elif ours or not final.exists() or _is(final, file):

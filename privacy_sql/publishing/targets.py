@@ -143,7 +143,7 @@ def _own(target: Path) -> str | None:
             return known[0]
         if name.endswith(manifest.SUFFIX):
             return "a manifest"
-        folders = [part.casefold() for part in place.parts[:-1]]
+        folders = str(place.parent).casefold().split(os.sep)
         if f"{Path(register.FILE_NAME).stem}.kept" in folders:
             return "a copy that the release register keeps"
         if ("target", "private") in itertools.pairwise(folders):

@@ -172,7 +172,7 @@ def _baseline(run: Record, k: int) -> Record:
         chain = [n for n in (0, found["certain"], *reversed(above), run.get("rows_out")) if n is not None]
         steps = [more - n for n, more in pairwise(chain)]
         if not (hidden or any(0 < n < hidden_below(k) for n in (found["alone"], *chain, *steps))):
-            above_each = {"people_above": only(found["people_above"], SURE)}
+            above_each = {"people_above": only(found["people_above"], tuple(SURE))}
             return only(found, READER) | above_each | {"smallest": few(found["smallest"], k)}
         # nobody, or not told: even that a count is small would give some of them away
         people_above = {sure: n and None for sure, n in found["people_above"].items() if sure in SURE}

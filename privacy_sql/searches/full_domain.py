@@ -71,8 +71,7 @@ class _Walk:
         """Ask about the middle of every chain until nothing is open."""
         chains: list[list[Choice]] = []
         while not self._must_stop():
-            chains = [[choice for choice in chain if self.tags.is_open(choice)] for chain in chains]
-            chains = [chain for chain in chains if chain]
+            chains = [left for chain in chains if (left := list(filter(self.tags.is_open, chain)))]
             taken = set(itertools.chain(*chains))
             while len(chains) < self.width:
                 start = self.tags.coarsest_open(besides=taken)
@@ -167,7 +166,7 @@ class _Walk:
         self.best.offer(choice, cost)
         self.informs = self.objective.raise_floor(choice, self.floor)
         if self.objective.monotone:
-            coarser = tuple(slice(level, None) for level in choice)
+            coarser = tuple(map(slice, choice, self.lattice.shape))
             self.floor[coarser] = np.maximum(self.floor[coarser], cost[0])
 
     def _descend(self, start: Choice, taken: set[Choice]) -> list[Choice]:

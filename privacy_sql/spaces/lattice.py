@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import getitem
 
 import numpy as np
 import numpy.typing as npt
@@ -113,7 +114,7 @@ class Lattice:
         >>> Lattice(((2, 1), (74, 16, 1))).breadth((0, 1))
         32
         """
-        return math.prod(levels[level] for levels, level in zip(self.labels, choice, strict=True))
+        return math.prod(map(getitem, self.labels, choice))
 
     def choices(self) -> Iterator[Choice]:
         """Every choice, in lexicographic order."""

@@ -64,12 +64,12 @@ class Tags:
 
     def learn(self, choice: Choice, answer: Answer) -> None:
         """Note an answer, and everything that follows from it."""
-        if not answer.carries:
-            self.state[choice] = SAFE if answer.safe else UNSAFE
-        elif answer.safe:
-            self.state[tuple(slice(level, None) for level in choice)] = SAFE
-        else:
-            self.state[tuple(slice(0, level + 1) for level in choice)] = UNSAFE
+        settled: Choice | tuple[slice, ...] = choice
+        if answer.carries and answer.safe:
+            settled = tuple(map(slice, choice, self.lattice.shape))
+        elif answer.carries:
+            settled = tuple(slice(level + 1) for level in choice)
+        self.state[settled] = SAFE if answer.safe else UNSAFE
 
     def set_aside(self, mask: npt.NDArray[np.bool_]) -> None:
         """Stop asking about open choices that cannot matter any more; their safety stays unknown."""

@@ -182,8 +182,10 @@ class Additive(Utility):
 
     def part(self, column: MeasuredColumn, labels: Sequence[tuple[Label, int]], n_rows: int) -> float:
         """The mean penalty of one column's values."""
-        published = sum(rows for _, rows in labels)
-        total = sum(rows * self.penalty(label, column) for label, rows in labels)
+        published, total = 0, 0.0
+        for label, rows in labels:
+            published += rows
+            total += rows * self.penalty(label, column)
         return (total + (n_rows - published) * self.suppressed(column)) / n_rows
 
 

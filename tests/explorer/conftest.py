@@ -29,7 +29,13 @@ def folder(project: Path, tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def page(project: Path) -> Iterator[Asker]:
     """An explorer of it, opened, which the tests of a file share: they save nothing."""
+    with served(project) as asker:
+        yield asker
+
+
+@pytest.fixture(scope="session", autouse=True)
+def looked_at_often() -> Iterator[None]:
+    """A server sees at once that its last page was closed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("privacy_sql.explorer.server.RELOAD", 0.05)
-        with served(project) as asker:
-            yield asker
+        patch.setattr("privacy_sql.explorer.server.LOOK_EVERY", 0.02)
+        yield

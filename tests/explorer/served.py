@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from privacy_sql.cli.outcome import connected
 from privacy_sql.explorer import server
 from privacy_sql.explorer.decision import Decision
@@ -86,7 +88,10 @@ class Asker:
 
 @contextmanager
 def served(folder: Path, name: str | None = None, *, opened: bool = True) -> Iterator[Asker]:
-    """A project served on a port of its own, opened unless its address is left; it ends with the block."""
+    """A project served on a port of its own, opened unless its address is left; it ends with the block.
+
+    Nobody comes back after the block, so the server is not left to wait for a page that is loaded again.
+    """
     read = reading.read(folder)
     (plan,) = read.selected((name,) if name else ())
     decision = Decision(plan, lambda plan: connected(read, plan), read)
@@ -108,6 +113,8 @@ def served(folder: Path, name: str | None = None, *, opened: bool = True) -> Ite
     finally:
         if thread.is_alive():
             asker.tell("/api/alive", {"page": "end"})
-            asker.tell("/api/leave", {"page": "end"})
-            thread.join(30)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(server, "RELOAD", 0)
+                asker.tell("/api/leave", {"page": "end"})
+                thread.join(30)
         assert not thread.is_alive(), "the server did not end with its page"

@@ -18,12 +18,6 @@ from tests.command_line import call
 from tests.explorer.served import Asker, served
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page that was closed is not waited for."""
-    monkeypatch.setattr("privacy_sql.explorer.server.RELOAD", 0.05)
-
-
 @pytest.fixture
 def asker(folder: Path) -> Iterator[Asker]:
     """An explorer of a copy of the example."""

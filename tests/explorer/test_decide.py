@@ -49,12 +49,6 @@ def whole(folder: Path) -> Iterator[Asker]:
         yield asker
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page that was closed is not waited for."""
-    monkeypatch.setattr("privacy_sql.explorer.server.RELOAD", 0.05)
-
-
 def published(folder: Path, levels: dict[str, int], allowed: str = "0") -> Any:
     """The choice as `run` would publish it."""
     (plan,) = reading.read(folder).plans.values()

@@ -79,12 +79,6 @@ def test_a_hierarchy_never_replaces_what_somebody_has_at_its_place(
     assert "sex_2.csv" in editing.read_text(folder)
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page that was closed is not waited for."""
-    monkeypatch.setattr("privacy_sql.explorer.server.RELOAD", 0.05)
-
-
 RUN_KILLED = """
 import sys
 from pathlib import Path

@@ -25,7 +25,6 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.counted.base import Base, count
 from privacy_sql.criteria import Criterion
-from privacy_sql.criteria._on_arrays import OnArrays, decided_on_arrays
 from privacy_sql.judge import decided, failing
 from privacy_sql.lattice import in_memory
 from privacy_sql.lattice.costs import GroupsInSql
@@ -300,9 +299,10 @@ class Both:
 
     def compared(self, choice: tuple[int, ...], criterion: Criterion) -> Verdict:
         """The verdict both give, after looking that they give the same, also on which groups fail."""
-        assert isinstance(criterion, OnArrays) and decided_on_arrays(criterion) and criterion.fits(self.base)
+        arrays = criterion.on_arrays
+        assert arrays and arrays.fits(self.base)
         grouping, groups = self.rollup.grouping(choice), self.arrays.groups(choice)
-        told, found = decided(grouping, criterion), criterion.decide(groups)
+        told, found = decided(grouping, criterion), arrays.decide(groups)
         assert alike(found, told), (choice, str(criterion), found, told)
         seen, held = GroupsInSql(grouping), in_memory.GroupsInMemory(self.arrays, groups)
         theirs = labels(seen, frozenset(failing(grouping, criterion)))
@@ -488,7 +488,7 @@ class Averaged(AverageGroupSize):
 
 
 def test_what_is_changed_by_somebody_is_asked_of_its_own_template() -> None:
-    assert decided_on_arrays(ps.KAnonymity(2)) and not decided_on_arrays(Stricter(2))
+    assert ps.KAnonymity(2).on_arrays and not Stricter(2).on_arrays
     assert AverageGroupSize.on_arrays and not Averaged.on_arrays
     with ps.connect() as engine:
         base = count(engine, people(3))
