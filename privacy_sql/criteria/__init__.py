@@ -62,7 +62,7 @@ class Splits(Protocol):
 
 
 class DecidesGroups(Protocol):
-    """A requirement that is decided on groups in memory, exactly as its template and its `judge` decide it."""
+    """A requirement that is decided on groups in memory, exactly as its template and `judge` decide it."""
 
     def fits(self, base: Base) -> bool:
         """Whether that holds for this table."""
@@ -256,6 +256,11 @@ class Criterion:
         return {field.name.rstrip("_"): value for field, value in fields if value != field.default}
 
     def __str__(self) -> str:
+        return self._written
+
+    @cached_property
+    def _written(self) -> str:
+        """The requirement as text, which a search asks for at every choice."""
         return f"{self.name}({', '.join(f'{key}={_text(value)}' for key, value in self.params.items())})"
 
     @cached_property

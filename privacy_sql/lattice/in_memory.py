@@ -102,20 +102,19 @@ class InMemory:
         if self._people is None:
             first = starts(group)
             key, people = group[first], np.add.reduceat(found.n, first) if len(first) else found.n
-            rows = holders = None
+            start, rows, holders = np.append(first, len(group)), None, None
         else:
             members = self._people.at(choice)
             key, people = members.keys, members.n
             assert self._holders is not None
             held = self._holders.at(choice)
             rows, holders = self._beside(key, group, found.n), self._beside(key, held.keys, held.n)
-        start = np.zeros(len(key) + 1, np.int64)
-        if self.with_sensitive:
-            np.cumsum(np.bincount(np.searchsorted(key, group), minlength=len(key)), out=start[1:])
+            n_values = np.bincount(np.searchsorted(key, group), minlength=len(key))
+            start = np.concatenate([[0], np.cumsum(n_values)])
         return Groups(
             key=key,
             people=people,
-            start=start,
+            start=start if self.with_sensitive else np.zeros(len(key) + 1, np.int64),
             value=found.keys & ((1 << self._low) - 1) if self.with_sensitive else found.keys[:0],
             n=found.n if self.with_sensitive else found.n[:0],
             values=SensitiveValues(self.base) if self.with_sensitive else None,

@@ -233,6 +233,8 @@ def lattice(search: LatticeSearch, found: Found) -> dict[str, Any]:
         else list(dict.fromkeys([*found.minimal, *asked]))[:MOST_DRAWN]
     )
     cost = search.minimise if search.pricing.utility.by_label else "loss"
+    costs = search.pricing.each_of_levels(cost, told)
+    minimal = {*found.minimal}
     return {
         "cost_of": cost,
         "columns": list(search.base.table.quasi),
@@ -242,11 +244,11 @@ def lattice(search: LatticeSearch, found: Found) -> dict[str, Any]:
             {
                 "levels": list(choice),
                 "safe": known[choice],
-                "minimal": choice in found.minimal,
-                "cost": search.pricing.of_levels(cost, choice),
+                "minimal": choice in minimal,
+                "cost": its_cost,
                 "risks": {name: finite(verdict.value) for name, verdict in search.asked(choice).items()},
             }
-            for choice in told
+            for choice, its_cost in zip(told, costs, strict=True)
         ],
     }
 

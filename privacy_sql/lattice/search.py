@@ -367,9 +367,20 @@ class Pricing:
 
     def of_levels(self, utility: str, choice: Choice) -> float:
         """The cost of a choice under an additive utility when nothing is suppressed."""
+        return sum(map(getitem, self._parts_of(utility), choice))
+
+    def each_of_levels(self, utility: str, choices: Sequence[Choice]) -> list[float]:
+        """The same of many choices."""
+        parts = self._parts_of(utility)
+        sums = np.zeros(len(choices))
+        for its, levels in zip(parts, np.array(choices, np.int64).reshape(-1, len(parts)).T, strict=True):
+            sums += np.array(its)[levels]
+        return list(sums.tolist())
+
+    def _parts_of(self, utility: str) -> list[list[float]]:
         if utility not in self._parts:
             self._parts[utility] = self.costs.parts(registry.get("utilities", utility)())
-        return sum(map(getitem, self._parts[utility], choice))
+        return self._parts[utility]
 
     @cached_property
     def measures(self) -> list[Utility]:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from privacy_sql.counted.base import Base
-from privacy_sql.counted.groups import MOST_BITS, Combinations
 from privacy_sql.errors import UsageError
 from privacy_sql.query.template import Sql, names, render
 from privacy_sql.spaces.lattice import Choice
 from privacy_sql.utilities import Held, Queries, Query
 from privacy_sql.utilities.query_error import Some
 
-Shares = npt.NDArray[np.float64]
-# so many queries about the same columns are answered faster from the counts of these columns alone
-WORTH_GROUPING = 6
+Entry = TypeVar("Entry", bound=np.generic)
+# of a table of queries and values, or of queries and counts: a million of either need little memory
+MOST_CELLS = 2**19
 
 
 class Answers:
@@ -34,7 +34,7 @@ class Answers:
             )
         self.base, self.utility = base, utility
         self._shares: dict[tuple[str, int], Sql] = {}
-        self._tables: dict[tuple[int, int], tuple[npt.NDArray[np.int64], Shares]] = {}  # column, level
+        self._tables: dict[tuple[int, int], tuple[npt.NDArray[np.int64], ...]] = {}  # column, level
         self._true: dict[int, float] = {}
 
     @cached_property
@@ -62,75 +62,93 @@ class Answers:
         self, held: Held, finest: Callable[[], Held], choice: Choice
     ) -> tuple[dict[int, float], dict[int, float]]:
         """True answers and estimates from groups in memory; the finest choice of all tells the true ones."""
-        asked = [(held, choice), *([] if self._true else [(finest(), (0,) * len(choice))])]
-        estimated, *true = self._answered(asked)
-        self._true = true[0] if true else self._true
-        return self._true, estimated
+        self._true = self._true or self._true_in_memory(finest())
+        return self._true, self._estimated_in_memory(held, choice)
 
-    def _answered(self, asked: Sequence[tuple[Held, Choice]]) -> list[dict[int, float]]:
-        """The answers to each query by some choices: all counts by the share of their labels it asks for."""
-        last = len(self.values) - 1
-        columns = [
-            [*(codes[held.groups.of_each] for codes in held.labels), held.groups.value] for held, _ in asked
-        ]
-        alike: dict[tuple[int, ...], list[int]] = {}
-        for number, query in enumerate(self.queries):
-            alike.setdefault(tuple(sorted(query.keys() - {last})), []).append(number)
-        answers: list[dict[int, float]] = [{} for _ in asked]
-        for positions, numbers in alike.items():
-            counts = []
-            for (held, _), each in zip(asked, columns, strict=True):
-                told, n = [each[position] for position in (*positions, last)], held.groups.n
-                counts.append(grouped(told, n) if len(numbers) >= WORTH_GROUPING else (told, n))
-            for number in numbers:
-                # of one query only: those of all would be as many as all values
-                codes = {
-                    column: self._arrays[column][
-                        wanted.chosen
-                        if isinstance(wanted, Some)
-                        else np.fromiter(wanted, np.int64, len(wanted))
-                    ]
-                    for column, wanted in self.queries[number].items()
-                }
-                for (_, choice), (told, n), found in zip(asked, counts, answers, strict=True):
-                    found[number] = self._one(codes, told, n, positions, choice)
+    def _true_in_memory(self, finest: Held) -> dict[int, float]:
+        """The true answers, to eight queries at a time.
+
+        For each value of a column one byte says which of the eight queries ask for it. What the bytes of a
+        row have in common are the queries that count it, so the rows are added up by this byte.
+        """
+        groups, answers = finest.groups, dict[int, float]()
+        n = groups.n.astype(np.float64)
+        counted_by = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)
+        for batch in self._batches(max(map(len, self.values)), multiple=8):
+            tables = {
+                position: by_code(np.packbits(self._asked(batch, position), axis=0), self._arrays[position])
+                for position in (*self._columns(batch), self._last)
+            }
+            for row, start in enumerate(range(0, len(batch), 8)):
+                eight = batch[start : start + 8]
+                common = np.full(len(groups), 255, np.uint8)
+                for position in self._columns(eight):
+                    common &= tables[position][row][finest.labels[position]]
+                common = common[groups.of_each] & tables[self._last][row][groups.value]
+                told = np.bincount(common, n, minlength=256) @ counted_by
+                answers |= zip(eight, told.tolist(), strict=False)
         return answers
 
-    def _one(
-        self,
-        query: Mapping[int, npt.NDArray[np.int64]],
-        columns: Sequence[npt.NDArray[np.int64]],
-        n: npt.NDArray[np.int64],
-        positions: Sequence[int],
-        choice: Choice,
-    ) -> float:
-        """The answer to one query, from the columns it asks about and the sensitive value behind them."""
-        *labels, value = columns
-        wanted = np.zeros(self.values[-1][-1] + 1, np.bool_)
-        wanted[query[len(self.values) - 1]] = True
-        places = np.flatnonzero(wanted[value])
-        told = n[places].astype(np.float64)
-        for position, codes in zip(positions, labels, strict=True):
-            label_of, leaves = self._labels_in_memory(position, choice[position])
-            met = np.bincount(label_of[query[position]], minlength=len(leaves)) / leaves
-            share = met[codes[places]]
-            meets = share > 0
-            places, told = places[meets], told[meets] * share[meets]
-        return float(told.sum())
+    def _estimated_in_memory(self, held: Held, choice: Choice) -> dict[int, float]:
+        """The answers of a reader, who takes of each group the share of its labels that a query asks for."""
+        groups, answers = held.groups, dict[int, float]()
+        showing = groups.showing
+        for batch in self._batches(max(len(groups.n), *map(len, self.values))):
+            told = np.zeros((len(batch), len(groups)))
+            if len(showing):
+                wanted = by_code(self._asked(batch, self._last), self._arrays[self._last])[:, groups.value]
+                told[:, showing] = np.add.reduceat(wanted * groups.n, groups.start[showing], axis=1)
+            for position in self._columns(batch):
+                asked: npt.NDArray[Any] = self._asked(batch, position)
+                labels = self._arrays[position]
+                if choice[position]:
+                    order, labels, first, n_leaves = self._by_label(position, choice[position])
+                    met = np.add.reduceat(asked[:, order], first, axis=1, dtype=np.int64)
+                    asked = met / n_leaves
+                told *= by_code(asked, labels)[:, held.labels[position]]
+            answers |= zip(batch, told.sum(axis=1).tolist(), strict=True)
+        return answers
+
+    def _batches(self, cells: int, multiple: int = 1) -> Iterator[list[int]]:
+        """As many queries at a time as fit into memory, those about the same columns one after the other."""
+        alike = sorted(range(len(self.queries)), key=lambda number: sorted(self.queries[number]))
+        size = max(1, MOST_CELLS // (max(1, cells) * multiple)) * multiple
+        return (alike[start : start + size] for start in range(0, len(alike), size))
+
+    def _columns(self, numbers: Sequence[int]) -> list[int]:
+        """The quasi-identifiers that some queries ask about."""
+        return sorted({column for number in numbers for column in self.queries[number]} - {self._last})
+
+    def _asked(self, numbers: Sequence[int], position: int) -> npt.NDArray[np.uint8]:
+        """For each query 1 for every value it asks for, which is all of a column it does not ask about."""
+        domain = len(self.values[position])
+        found = np.ones((len(numbers), domain), np.uint8)
+        asking = [row for row, number in enumerate(numbers) if position in self.queries[number]]
+        wanted = [self.queries[numbers[row]][position] for row in asking]
+        bits = b"".join(
+            its.bits if isinstance(its, Some) else Some.of(np.array([*its], np.int64), domain).bits
+            for its in wanted
+        )
+        packed = np.frombuffer(bits, np.uint8).reshape(len(asking), -(-domain // 8))
+        found[asking] = np.unpackbits(packed, axis=1, count=domain)
+        return found
+
+    @property
+    def _last(self) -> int:
+        """Where queries say which sensitive values they ask for."""
+        return len(self.values) - 1
 
     @cached_property
     def _arrays(self) -> list[npt.NDArray[np.int64]]:
         return [np.array(codes, np.int64) for codes in self.values]
 
-    def _labels_in_memory(self, position: int, level: int) -> tuple[npt.NDArray[np.int64], Shares]:
-        """The label of every raw value at a level, and how many leaves each label has; both by code."""
+    def _by_label(self, position: int, level: int) -> tuple[npt.NDArray[np.int64], ...]:
+        """A column's values in the order of their labels; every label, its first value and its leaves."""
         if (position, level) not in self._tables:
-            labels = self.base.domains[position]
-            n_codes = self.base.statistics[list(self.base.columns)[position]]["top"] + 1
-            label_of = np.zeros(n_codes, np.int64)
-            label_of[labels.code] = labels.at[level]
-            leaves = np.maximum(np.bincount(labels.at[level], minlength=n_codes), 1).astype(np.float64)
-            self._tables[position, level] = label_of, leaves
+            at = self.base.domains[position].at[level]
+            order = np.argsort(at, kind="stable")
+            found = np.unique(at[order], return_index=True, return_counts=True)
+            self._tables[position, level] = order, *found
         return self._tables[position, level]
 
     def estimated(self, histogram: Sql, choice: Choice) -> dict[int, float]:
@@ -185,17 +203,12 @@ class Answers:
         return self._shares[column, level]
 
 
-def grouped(
-    columns: Sequence[npt.NDArray[np.int64]], n: npt.NDArray[np.int64]
-) -> tuple[list[npt.NDArray[np.int64]], npt.NDArray[np.int64]]:
-    """Equal rows counted together; the same rows where they are too wide to be packed."""
-    widths = [int(column.max(initial=0)).bit_length() for column in columns]
-    if sum(widths) > MOST_BITS:
-        return list(columns), n
-    keys = np.zeros(len(n), np.int64)
-    for column, width in zip(columns, widths, strict=True):
-        keys = (keys << width) | column
-    found = Combinations.added_up(keys, n)
-    shifts = [sum(widths[place + 1 :]) for place, _ in enumerate(widths)]
-    told = [(found.keys >> shift) & ((1 << width) - 1) for shift, width in zip(shifts, widths, strict=True)]
-    return told, found.n
+def by_code(columns: npt.NDArray[Entry], codes: npt.NDArray[np.int64]) -> npt.NDArray[Entry]:
+    """A table with a column for each code, those of codes that do not occur empty.
+
+    >>> by_code(np.array([[1, 2]]), np.array([1, 3])).tolist()
+    [[0, 1, 0, 2]]
+    """
+    table = np.zeros((len(columns), int(codes.max(initial=0)) + 1), columns.dtype)
+    table[:, codes] = columns
+    return table

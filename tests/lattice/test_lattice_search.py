@@ -149,6 +149,16 @@ def test_the_best_choice_costs_what_the_definition_says_and_nothing_safe_costs_l
             )
 
 
+@pytest.mark.parametrize("name", ["loss", "ncp", "height"])
+def test_the_costs_of_many_choices_are_those_of_each(engine, name):
+    for seed in seeds(5):
+        search = LatticeSearch(Small(seed).base(engine), (ps.KAnonymity(2),), name)
+        choices = list(search.lattice.choices())
+        one_by_one = [search.pricing.of_levels(name, choice) for choice in choices]
+        assert search.pricing.each_of_levels(name, choices) == one_by_one
+        assert search.pricing.each_of_levels(name, []) == []
+
+
 def test_every_utility_found_by_name_is_compared_with_its_definition_here_or_in_a_test_of_its_own():
     elsewhere = {
         "height",  # compared in tests/utilities, as it reads the choice alone
