@@ -57,21 +57,23 @@ _skipped: dict[str, str] = {}
 
 TIMES = 20  # the examples of a property at night, beside those of the build
 NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
-OTHERS = 5  # off DuckDB one in so many cases runs
+OTHERS = 5  # off DuckDB one in so many cases of a test runs
+OTHERS_OF_FILE = 3  # and of what is left of a file one in so many
 # and where counts travel from the one to the other, one in so many of a file
 TRAVELLING, TRAVELLING_ENGINES = 9, 3
 # a property has one in so many of its examples in the build, and no fewer than the least
-SHARE_OF_EXAMPLES = {None: 2, "duckdb": 4, "postgres": 8, "postgres_travelling": 8}
+SHARE_OF_EXAMPLES = {None: 3, "duckdb": 6, "postgres": 12, "postgres_travelling": 12}
 LEAST_EXAMPLES = 3  # the first example of a property is its simplest
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """At night a property that names its number of examples looks at more of them, and all engines see all.
 
-    In the build every case runs on DuckDB. What PostgreSQL adds is its words and its types, so each test runs
-    there with one in five of its cases, and those of tests/engines with all. The third engine has the rows
-    of one and the counts of the other, and adds the way between them: there one in nine of each file's, and
-    of tests/engines one in three.
+    In the build every case runs on DuckDB. What PostgreSQL adds is its words and its types: of the tests of
+    each file one in three runs there, each with one in five of its cases, and those of tests/engines with
+    all. The third engine has the rows of one and the counts of the other, and adds the way between them:
+    there one in nine of each file's, and of tests/engines one in three. A test that alone runs a template on
+    PostgreSQL is marked `everywhere` and always runs there.
     """
     profile = os.environ.get("HYPOTHESIS_PROFILE")
     if not NIGHTLY:
@@ -112,13 +114,23 @@ def _shared_out(items: list[pytest.Item]) -> dict[pytest.Item, None]:
             elif not file.startswith("tests/engines/"):
                 cases_of[test].append(item)
     left_out = _only_widening(items)
+    of_files: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for name, found in cases_of.items():
         share = OTHERS
         if name.endswith(" travelling"):
             share = TRAVELLING_ENGINES if name.startswith("tests/engines/") else TRAVELLING
-        first = crc32(name.encode()) % min(share, len(found))
-        left_out |= set(found) - set(found[first::share])
+        taken = _one_in(share, name, found)
+        left_out |= set(found) - set(taken)
+        if share == OTHERS:
+            of_files[name.partition("::")[0]] += [i for i in taken if not i.get_closest_marker("everywhere")]
+    for name, found in of_files.items():
+        left_out |= set(found) - set(_one_in(OTHERS_OF_FILE, name, found))
     return dict.fromkeys(item for item in items if item not in left_out)
+
+
+def _one_in(share: int, name: str, items: list[pytest.Item]) -> list[pytest.Item]:
+    """One in so many, and one at least, wherever the name says to begin."""
+    return items[crc32(name.encode()) % min(share, len(items)) :: share]
 
 
 def _only_widening(items: list[pytest.Item]) -> set[pytest.Item]:
@@ -132,8 +144,7 @@ def _only_widening(items: list[pytest.Item]) -> set[pytest.Item]:
             shares[test] = mark.args[0]
     left_out: set[pytest.Item] = set()
     for test, found in cases_of.items():
-        first = crc32(test.encode()) % min(shares[test], len(found))
-        left_out |= set(found) - set(found[first :: shares[test]])
+        left_out |= set(found) - set(_one_in(shares[test], test, found))
     return left_out
 
 
@@ -167,11 +178,20 @@ def pytest_collection_finish() -> None:
     gc.freeze()  # thousands of tests that stay are not looked through again and again
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are cores: often one waits for a browser, a server or another program."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_configure(config: pytest.Config) -> None:
     # whoever starts the tests in the background of a shell leaves them deaf to interrupts, which some send
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         server.reserve()
+        if sys.dont_write_bytecode:
+            # the programs that tests start find compiled modules and templates, as an installation does
+            os.environ["PYTHONPYCACHEPREFIX"] = str(Path(os.environ[server.PLACE]) / "compiled")
+            os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     elif not NIGHTLY:
         # each worker has a core; at night, and without workers, DuckDB has all of them
         duckdb.connect = functools.partial(duckdb.connect, config={"threads": 1})

@@ -45,6 +45,7 @@ def _table(people: pd.DataFrame) -> ps.Table:
     return ps.Table(people, quasi, "illness", identifier="who")
 
 
+@pytest.mark.everywhere
 @pytest.mark.parametrize("name", METHODS)
 def test_everybody_is_found_and_their_value_is_among_those_left(
     engine: Any, people: pd.DataFrame, tmp_path: Path, name: str

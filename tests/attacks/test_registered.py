@@ -154,6 +154,7 @@ def test_two_registered_releases_expose_what_the_definition_says(
         assert verdict.value == oracle.exposure(ways, level)
 
 
+@pytest.mark.everywhere
 def test_what_is_kept_is_for_its_owner_alone(engine: Any, tmp_path: Path) -> None:
     release = ps.publish(engine, _table(_people(1)), [ps.KAnonymity(2)], METHODS["boxes"]())
     _registered(engine, release, tmp_path)
@@ -244,6 +245,7 @@ def test_people_count_and_not_their_rows(engine: Any, several: str, seed: int) -
     assert (verdict.witness["people"], verdict.value) == (10, oracle.exposure(ways, Fraction(1)))
 
 
+@pytest.mark.everywhere
 def test_centres_registered_without_their_people_are_refused(engine: Any, tmp_path: Path) -> None:
     table = _table(_people(1, nulls=False))
     release = ps.publish(engine, table, [ps.KAnonymity(2)], METHODS["centres"]())

@@ -84,6 +84,7 @@ def people_of(n: int, seed: int = 3) -> list[Any]:
     ]
 
 
+@pytest.mark.everywhere
 @pytest.mark.parametrize("given_", ["0.3", "1.25", ["inf", "0.3", "1.25"]])
 def test_the_chain_in_blocks_agrees_with_the_dense_prior_to_twelve_digits(
     engine: Any, monkeypatch: Any, given_: Any
@@ -208,6 +209,7 @@ def test_posteriors_of_a_table_equal_brute_force_and_add_up_to_what_is_published
                 )
 
 
+@pytest.mark.everywhere
 def test_exact_posteriors_in_sql_equal_those_in_memory_to_twelve_digits(engine: Any) -> None:
     base = count(engine, table(people_of(300)))
     study = studied_table.studied(base)

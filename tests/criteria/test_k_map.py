@@ -86,6 +86,7 @@ def test_a_value_outside_the_hierarchy_is_refused_and_fits_nobody_whose_value_is
         ps.publish(engine, ages, [ps.KMap(1)], ps.Generalise({"age": 1}))
 
 
+@pytest.mark.everywhere
 @settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(people=st.lists(PERSON, min_size=1, max_size=8), inside=st.sets(st.integers(0, 7)))
 def test_the_population_are_those_who_keep_the_condition_of_the_table(

@@ -237,6 +237,7 @@ def test_boxes_of_k_people_hide_everybody_among_k_whichever_columns_are_known(en
     assert problem.value.exit == 2 and "k_anonymity" in problem.value.hint
 
 
+@pytest.mark.everywhere
 def test_more_columns_than_a_number_has_bits_are_counted_set_by_set(engine: Any) -> None:
     rows = pd.DataFrame({f"c{n}": ["x", "x", None if n == 64 else "y", "y"] for n in range(70)})
     verdict = ps.check(engine, ps.Table(rows, list(rows)), [ps.KnownColumns(m=1, k=2)])[

@@ -141,6 +141,7 @@ def guarded_cases() -> list[Any]:
     ]
 
 
+@pytest.mark.everywhere
 @pytest.mark.parametrize(("criterion", "table"), guarded_cases())
 def test_a_guard_says_what_the_case_says(engine: Any, criterion: Criterion, table: ps.Table) -> None:
     try:
@@ -271,6 +272,7 @@ def test_the_guard_of_known_columns_says_what_check_says(engine: Any) -> None:
     assert min(said.values())
 
 
+@pytest.mark.everywhere
 def test_the_guard_of_a_risk_says_what_check_says(engine: Any) -> None:
     rng = random.Random(START + 26)
     said = {(kind, safe): 0 for kind in ("k_anonymous", "risk_safe") for safe in (True, False)}

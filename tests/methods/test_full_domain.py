@@ -97,6 +97,7 @@ def test_kl_of_a_table_without_a_sensitive_column_is_that_of_its_quasi_identifie
     assert found.best["values"]["kl"] == pytest.approx(0.5 * log(1.5) + 2 * 0.25 * log(0.75))
 
 
+@pytest.mark.everywhere
 def test_classification_accuracy_as_objective_is_that_of_the_release(engine):
     pytest.importorskip("sklearn", reason="install the extra ml")
     rows = [("30", job, ill) for job, ill in (("baker", "burn"), ("nurse", "flu")) for _ in range(30)]

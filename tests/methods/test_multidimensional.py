@@ -496,6 +496,7 @@ def test_what_is_judged_are_the_groups_that_are_printed_when_a_tree_has_one_labe
     assert [verdict.value for verdict in said.values()] == [smallest, fewest, apart]
 
 
+@pytest.mark.everywhere
 def test_cuts_stop_before_they_break_what_another_release_leaves(engine: Any) -> None:
     cuts = dict.fromkeys(("0", "1/4"), 0)
     for seed in seeds(5):

@@ -172,6 +172,7 @@ def test_a_release_whose_charge_is_gone_is_not_written(engine: Any, ledger: str,
     assert not (tmp_path / "noisy.csv").exists()
 
 
+@pytest.mark.everywhere
 def test_people_with_more_rows_than_declared_are_refused(engine: Any, ledger: str) -> None:
     rows = PEOPLE.assign(id=["p1", "p1", *map(str, range(48))])
     rows.loc[:1, "illness"] = ["flu", "cold"]

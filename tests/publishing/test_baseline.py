@@ -478,6 +478,7 @@ def test_boxes_of_people_with_several_values_have_a_baseline(engine: Any) -> Non
     assert ps.baseline(engine, release)["as_published"]["smallest"] == 2
 
 
+@pytest.mark.everywhere
 @pytest.mark.parametrize("several", ["set", "multiset"])
 @pytest.mark.parametrize("seed", range(2))
 def test_known_columns_of_people_with_several_values_beside_suppression_and_boxes(
