@@ -60,7 +60,7 @@ NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 OTHERS = 5  # off DuckDB one in so many cases of a test runs
 OTHERS_OF_FILE = 3  # and of what is left of a file one in so many
 # and where counts travel from the one to the other, one in so many of a file
-TRAVELLING, TRAVELLING_ENGINES = 9, 3
+TRAVELLING, TRAVELLING_ENGINES = 18, 3
 # a property has one in so many of its examples in the build, and no fewer than the least
 SHARE_OF_EXAMPLES = {None: 3, "duckdb": 6, "postgres": 12, "postgres_travelling": 12}
 LEAST_EXAMPLES = 3  # the first example of a property is its simplest
@@ -71,9 +71,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     In the build every case runs on DuckDB. What PostgreSQL adds is its words and its types: of the tests of
     each file one in three runs there, each with one in five of its cases, and those of tests/engines with
-    all. The third engine has the rows of one and the counts of the other, and adds the way between them:
-    there one in nine of each file's, and of tests/engines one in three. A test that alone runs a template on
-    PostgreSQL is marked `everywhere` and always runs there.
+    all. A test that alone runs a template on PostgreSQL is marked `everywhere` and always runs there. The
+    third engine has the rows of one and the counts of the other, and adds the way between them: there one in
+    eighteen of each file's, and of tests/engines one in three.
     """
     profile = os.environ.get("HYPOTHESIS_PROFILE")
     if not NIGHTLY:
@@ -176,11 +176,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Any:
 
 def pytest_collection_finish() -> None:
     gc.freeze()  # thousands of tests that stay are not looked through again and again
-
-
-def pytest_xdist_auto_num_workers() -> int:
-    """One worker more than there are cores: often one waits for a browser, a server or another program."""
-    return (os.cpu_count() or 1) + 1
+    gc.set_threshold(20_000, 20, 20)
 
 
 def pytest_configure(config: pytest.Config) -> None:

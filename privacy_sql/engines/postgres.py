@@ -24,7 +24,7 @@ import pyarrow.parquet
 from privacy_sql.engines import Columns, Engine, Row, Source
 from privacy_sql.engines import _arrow as arrows
 from privacy_sql.engines import _copy as binary
-from privacy_sql.engines import _postgres as words
+from privacy_sql.engines import _postgres_words as words
 from privacy_sql.engines._escaping import as_meant
 from privacy_sql.engines._postgres_connection import PostgresConnection, where
 from privacy_sql.engines._sources import (
