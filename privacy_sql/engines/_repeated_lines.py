@@ -23,6 +23,8 @@ LARGE = 8 << 20
 # of a quoted text may then refuse the file. Its longest line is named, or it would be as long as a piece
 BUFFER, LONGEST = 32 << 20, 2_000_000
 PIECES = f"buffer_size = {BUFFER}, max_line_size = {LONGEST}"
+# a reader of whole lines knows no quotes, so it may start anywhere
+PIECES_OF_LINES = f"buffer_size = {BUFFER // 4}, max_line_size = {LONGEST}"
 # how many places of a file are sampled, and how many bytes there
 PLACES, PIECE = 32, 1 << 16
 # the share of sampled lines that occur once; about as many of the next ones would be new
@@ -43,7 +45,7 @@ class Lines:
         """Every distinct line, with its count."""
         nowhere = "".join(secrets.choice(CONTROLS) for _ in range(4))
         options = f"delim = {literal(nowhere)}, header = true, auto_detect = false, quote = '', escape = ''"
-        strict = f"nullstr = '', strict_mode = true, null_padding = false, {PIECES}"
+        strict = f"nullstr = '', strict_mode = true, null_padding = false, {PIECES_OF_LINES}"
         read = f"read_csv({literal(str(self.path))}, columns = {{'line': 'VARCHAR'}}, {options}, {strict})"
         text = f"select line, cast(count(*) as bigint) as n_rows from {read} group by line"
         return Query(text, f"counting lines of {self.path.name}")
