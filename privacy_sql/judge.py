@@ -146,7 +146,8 @@ def refuse_unfit(base: Origin, require: Sequence[Criterion]) -> None:
             told, hint = f"{criterion} needs a sensitive column", "Name one with --sensitive."
             problems.append(UsageError("no_sensitive", told, hint=hint))
         if criterion.needs_population and base.table.population is None:
-            told, hint = f"{criterion} needs a population table", "Name one with --population."
+            told = f"{criterion} needs a population table"
+            hint = "Name one: population: {file: F} in privacy.yml, --population of check, or Table(population=F)."
             problems.append(UsageError("no_population", told, hint=hint))
         if criterion.needs_one_value and base.table.values_per_person != "one":
             told = f"{criterion} needs one value per person, but people have several values each"

@@ -3,7 +3,8 @@
 In: a query, a small table, a source. Out: relations and small results. Read `duckdb.py` first; each engine is
 a file with its name and uses the macros of `macros/dialects/<name>.sql`. `_travel.py` decides what runs
 embedded, `_sources.py` tells files from tables, `_spill.py` creates private folders, and `_escaping.py`
-writes and reads cells that a spreadsheet would run.
+writes and reads cells that a spreadsheet would run. `explain` and `plainly` turn an engine's errors and types
+into ours: in `duckdb.py`, in `_postgres_words.py`.
 """
 
 from __future__ import annotations

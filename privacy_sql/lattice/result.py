@@ -168,7 +168,8 @@ class SearchResult:
             cost = shown(self.best["values"][self.minimise])
             words = self.in_words(self.best["levels"])
             lines.append(f"best        {words}    ({self.minimise} {cost}, {proof})")
-        if n := len(self.others):
+        # of a search that did not decide every combination others may be finer still
+        if found.complete and (n := len(self.others)):
             told = "safe combination keeps" if n == 1 else "safe combinations keep"
             lists = "`search --minimal` lists them (in Python `.minimal`)"
             lines.append(f"others      {n} more {told} more of another column: {lists}")
@@ -215,7 +216,7 @@ def result(
 
 def _left(found: Found) -> str:
     """How much a stopped search left undecided, which is known only if choices are tagged."""
-    if found.safe_choices is None:
+    if not found.undecided:
         return f"{found.explored} of {number_of(found.choices, 'combination')} measured"
     return f"{found.undecided} of {number_of(found.choices, 'combination')} undecided"
 

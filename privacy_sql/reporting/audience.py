@@ -156,7 +156,8 @@ def _verdict(verdict: Record, k: int) -> Record:
         told["value_float"] = few(int(value), k) if value is not None else None
     elif people and value is not None and 0 < value * people < k:
         told["value_float"] = k / people  # a share of so few people, rounded up
-    return {**told, "story": "", "witness": {}, "notes": [], "value": None}
+    withheld = not verdict.get("by_rows", True)
+    return {**told, "story": "", "witness": {}, "notes": [], "value": None, "withheld": withheld}
 
 
 def _baseline(run: Record, k: int) -> Record:

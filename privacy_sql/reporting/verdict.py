@@ -175,6 +175,8 @@ def _sentence(material: Material) -> str:
     allowed = f", and must be {limit(closest)}" if closest["limit"] is not None else ""
     few = few_columns(material)
     every += f", but not against {few[1]}" if few else ""
+    if closest.get("withheld"):
+        return f"{every}."
     return f"{every}. Closest to its limit: {closest['requirement']} is {value(closest)}{allowed}."
 
 

@@ -162,7 +162,11 @@ def value(verdict: Mapping[str, Any]) -> str:
     >>> told = {"value_float": 0.69996, "limit": "7/10", "relation": "<", "unit": "share"}
     >>> value(told), limit(told)
     ('69.996 %', 'below 70 %')
+    >>> value({**told, "safe": True, "withheld": True})
+    'within its limit'
     """
+    if verdict.get("withheld"):  # published rows do not tell it
+        return "within its limit" if verdict["safe"] else "beyond its limit"
     found, unit = verdict["value_float"], verdict["unit"]
     words = measured(found, unit)
     exact = verdict["limit"] is not None and not isinstance(found, Below | AtMost | None)
@@ -193,7 +197,7 @@ def slack(verdict: Mapping[str, Any]) -> float:
     >>> slack({"limit": "10", "value_float": 12.0}), slack({"limit": "10", "value_float": None})
     (0.2, inf)
     """
-    if verdict["limit"] is None or verdict["value_float"] is None:
+    if verdict["limit"] is None or verdict["value_float"] is None or verdict.get("withheld"):
         return float("inf")
     stop = float(Fraction(verdict["limit"]))
     return float(abs(verdict["value_float"] - stop) / max(abs(stop), 1e-9))
@@ -209,7 +213,7 @@ def used(verdict: Mapping[str, Any]) -> float | None:
     ... )
     (0.38461538461538464, 2.0, 0.5)
     """
-    if verdict["limit"] is None or verdict["value_float"] is None:
+    if verdict["limit"] is None or verdict["value_float"] is None or verdict.get("withheld"):
         return None
     stop, found = float(Fraction(verdict["limit"])), float(verdict["value_float"])
     part, whole = (stop, found) if verdict["relation"].startswith(">") else (found, stop)

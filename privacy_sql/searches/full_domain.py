@@ -150,7 +150,8 @@ class _Walk:
             best=best,
             cost=self.best.cost,
             optimal=settled and self.goal != "one" and best is not None,
-            safe_choices=self.tags.n_safe,
+            # what was set aside or is open may be safe too
+            safe_choices=self.tags.n_safe if self.tags.all_settled else None,
             undecided=n_open,
             gap=gap,
             stopped=self.stopped,

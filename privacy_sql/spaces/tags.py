@@ -54,6 +54,11 @@ class Tags:
         """How many choices are known to be safe."""
         return int(np.count_nonzero(self.state == SAFE))
 
+    @property
+    def all_settled(self) -> bool:
+        """Whether every choice is known to be safe or not."""
+        return not ((self.state == OPEN) | (self.state == ASIDE)).any()
+
     def known(self, choice: Choice) -> bool | None:
         """True or False when the choice is settled, None when it is open or set aside."""
         return {SAFE: True, UNSAFE: False}.get(int(self.state[choice]))

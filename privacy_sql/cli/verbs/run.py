@@ -90,10 +90,14 @@ def _lines(result: Result, dry_run: bool) -> list[str]:
         return [*lines, "NOT SAFE: nothing was published.", *refused, *stories, ""]
     if dry_run:
         return [*lines, f"dry run     would write {result.target}", ""]
+    from privacy_sql.publishing.audit import by_rows
+
     rows = number_of(result.release.rows_out, "published row")
+    before = [str(c) for c in result.release.require if not by_rows(result.release, c.name)]
+    not_again = f" ({', '.join(before)}: judged before, as published rows do not decide it)" if before else ""
     return [
         *lines,
-        f"audit       {rows} read again from their own bytes; every requirement holds",
+        f"audit       {rows} read again from their own bytes; every requirement holds{not_again}",
         f"wrote       {_targets(result)}  {result.manifest}",
         "",
     ]
