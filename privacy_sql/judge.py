@@ -147,7 +147,7 @@ def refuse_unfit(base: Origin, require: Sequence[Criterion]) -> None:
             problems.append(UsageError("no_sensitive", told, hint=hint))
         if criterion.needs_population and base.table.population is None:
             told = f"{criterion} needs a population table"
-            hint = "Name one: population: {file: F} in privacy.yml, --population of check, or Table(population=F)."
+            hint = "Name one: population: {file: F} in privacy.yml, --population F, or Table(population=F)."
             problems.append(UsageError("no_population", told, hint=hint))
         if criterion.needs_one_value and base.table.values_per_person != "one":
             told = f"{criterion} needs one value per person, but people have several values each"

@@ -202,6 +202,21 @@ def small(engine: ps.Engine, **more: Any) -> ps.Release:
     return ps.publish(engine, table, [ps.LDiversity(2)], ps.Generalise(max_suppressed="0.1"), **more)
 
 
+def test_a_public_page_shows_no_limit_as_the_value_of_what_rows_do_not_decide(tmp_path: Path) -> None:
+    people = pd.DataFrame({"age": ["1"] * 4 + ["2"] * 4, "ill": [*"xyxyxyxy"]})
+    everybody = pd.DataFrame({"age": ["1"] * 9 + ["2"] * 8})
+    require = [ps.KMap(5), ps.DeltaPresence(0, "0.6"), ps.KAnonymity(2)]
+    with ps.connect() as engine:
+        table = ps.Table(people, ["age"], "ill", population=everybody)
+        release = ps.publish(engine, table, require, ps.Generalise())
+        public = said(ps.report(release, tmp_path / "public.html", audience="public"))
+        internal = said(ps.report(release, tmp_path / "internal.html", audience="internal"))
+    assert "8 people" in internal and "within its limit" not in internal
+    assert public.count("within its limit") == 2 and "unbounded" not in public
+    # what is closest to its limit is looked for among what is told
+    assert "Closest to its limit: k_anonymity(k=2) is" in public and "k_map(k=5) is" not in public
+
+
 @pytest.mark.parametrize(
     ("values", "require", "weak"),
     [

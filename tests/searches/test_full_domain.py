@@ -29,6 +29,19 @@ def test_all_minimal_choices_of_planted_lattices_are_found(block):
         assert len(set(puzzle.asked)) == len(puzzle.asked), f"seed {seed}: nothing is asked twice"
 
 
+@pytest.mark.parametrize("goal", ["best", "one"])
+def test_safe_choices_are_counted_only_where_all_are_known(goal):
+    counted = 0
+    for seed in range(100):
+        puzzle = monotone_puzzle(seed, costs=any_costs)
+        found = FullDomainSearch(goal).choose(puzzle.lattice, puzzle.decide, puzzle.costs)
+        assert found.safe_choices in (None, len(puzzle.safe)), seed
+        counted += found.safe_choices is not None
+    assert counted < 100
+    stopped = FullDomainSearch().choose(puzzle.lattice, puzzle.decide, puzzle.costs, Limits(budget=1))
+    assert stopped.undecided and stopped.safe_choices is None
+
+
 def test_several_chains_are_followed_at_once_in_fewer_rounds():
     def rounds(width):
         batches = []
