@@ -55,6 +55,20 @@ def refuse_no_list(require: object) -> None:
     if not isinstance(require, Sequence) or not all(isinstance(asked, Criterion) for asked in require):
         hint = "For example [ps.KAnonymity(5)]."
         raise UsageError("bad_requirement", "`require` must be a list of criteria", hint=hint)
+    refuse_twice(require)
+
+
+def refuse_twice(require: Sequence[Criterion]) -> None:
+    """Refuse two requirements with one text, which verdicts, searches and manifests tell them apart by.
+
+    Otherwise the verdict of the one would stand for the other, which may differ in a value with a comma, or
+    be a subclass that judges otherwise.
+    """
+    texts = [str(criterion) for criterion in require]
+    for text in texts:
+        if texts.count(text) > 1:
+            hint = "Require it once. Two requirements that are written alike need names of their own."
+            raise UsageError("same_requirement", f"{text} is required twice", hint=hint)
 
 
 @dataclass(frozen=True)
@@ -140,6 +154,7 @@ def refuse_unfit(base: Origin, require: Sequence[Criterion]) -> None:
         raise UsageError(
             "no_requirement", "there are no requirements", hint="Add for example k_anonymity(k=5)."
         )
+    refuse_twice(require)
     problems: list[PrivacySqlError] = []
     for criterion in require:
         if criterion.reads_sensitive and not base.table.sensitives:

@@ -41,25 +41,21 @@ class Formula(NamedTuple):
 class OnArrays(Criterion, ABC):
     """A requirement that can be decided on groups in memory."""
 
-    has_its_formula: ClassVar[bool] = False  # whether the formula decides as the template and `judge` do
-
-    def __init_subclass__(cls) -> None:
-        """A user's subclass must not inherit the formula if it may judge differently."""
-        super().__init_subclass__()
-        cls.has_its_formula = False
-        for kind in cls.__mro__:
-            said = {name for name in vars(kind) if not name.startswith("__")}
-            if "splits" in said and "splits_in" not in said:
-                return
-            if said & {"decide", "formulas"}:
-                cls.has_its_formula = True
-                return
-            if said - BESIDE:
-                return
+    # whether the formula decides as the template and `judge` do; said when it is first asked
+    has_its_formula: ClassVar[bool]
 
     @property
     def on_arrays(self) -> DecidesGroups | None:
-        return self if self.has_its_formula else None
+        kind = type(self)
+        if "has_its_formula" not in vars(kind):
+            # a user's subclass must not inherit the formula if it, or a mixin, may judge differently
+            said = {each: {name for name in vars(each) if not name.startswith("__")} for each in kind.__mro__}
+            owner = next((each for each in kind.__mro__ if said[each] & {"decide", "formulas"}), OnArrays)
+            others = set(kind.__mro__) - set(owner.__mro__)
+            kind.has_its_formula = not any(said[each] - BESIDE for each in others) and not (
+                "splits" in said[owner] and "splits_in" not in said[owner]
+            )
+        return self if kind.has_its_formula else None
 
     def fits(self, base: Base) -> bool:
         """Whether it decides this table in memory exactly as its template does."""

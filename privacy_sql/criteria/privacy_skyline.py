@@ -147,7 +147,13 @@ class PrivacySkyline(Criterion):
         """
         one = table.values_per_person == "one"
         kind = _WithOneValueEach if one else _AsPrinted
-        return kind(self.points, self.per_value, self.must_occur)
+        if type(self) in (PrivacySkyline, _WithOneValueEach, _AsPrinted):
+            return kind(self.points, self.per_value, self.must_occur)
+        # a subclass of somebody's own goes first, whatever it changes
+        own = vars(type(self)).get("own", type(self))
+        made: PrivacySkyline = object.__new__(type(own.__name__, (own, kind), {"own": own}))
+        vars(made).update(vars(self))
+        return made
 
     def in_project(self) -> Self:
         return replace(self, must_occur=True)

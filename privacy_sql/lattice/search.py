@@ -172,7 +172,8 @@ class LatticeSearch:
             if beyond:
                 return Answer(False, carries=True)
         shown = self._thinned(choice, seen)
-        if shown is None or grows:
+        # groups that do not fail are enough where a verdict is made of them, as every formula is
+        if shown is None or (grows and all(criterion.on_arrays for criterion in self.require)):
             return Answer(shown is not None, carries=grows)
         safe = all(
             side._decided([side.shown(choice)], criterion)[0].safe
