@@ -64,7 +64,7 @@ def refuse_twice(require: Sequence[Criterion]) -> None:
     Otherwise the verdict of the one would stand for the other, which may differ in a value with a comma, or
     be a subclass that judges otherwise.
     """
-    texts = [str(criterion) for criterion in require]
+    texts = list(map(str, require))
     for text in texts:
         if texts.count(text) > 1:
             hint = "Require it once. Two requirements that are written alike need names of their own."

@@ -75,10 +75,13 @@ class ProfiledColumn:
     def code(self) -> bool:
         """Whether it has many values, all of the same length.
 
-        Numbers are one where some begin with 0, or where the name says so: amounts may have one length too.
+        Numbers are one where some begin with 0, however few they are, or where the name says so: amounts may
+        have one length too.
         """
-        if not self.shortest == self.longest > CODE or self.n_values <= FEW or self.fractions:
+        if not self.shortest == self.longest > CODE or self.fractions:
             return False
+        if self.n_values <= FEW:
+            return self.n_numbers == self.n_values and 0 <= (self.low or 0) < 10 ** (self.longest - 1)
         amount = self.n_numbers == self.n_values and (self.low or 0) >= 10 ** (self.longest - 1)
         return not amount or CODE_NAME.search(self.name) is not None
 

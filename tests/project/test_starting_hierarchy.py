@@ -106,6 +106,19 @@ def test_codes_lose_one_character_at_a_time_where_that_hides_something(tmp_path:
     assert isinstance(spec, Mapping) and spec["mask"] == [2, 1, 0] and len(spec["mask"]) <= MOST_PREFIXES + 1
 
 
+def test_few_numbers_of_one_length_that_begin_with_0_are_codes(tmp_path: Path) -> None:
+    columns = {
+        "zip": [f"{1000 + 14 * (n % 40):05}" for n in range(800)],
+        "year": [1950 + n % 40 for n in range(800)],
+        "illness": ["flu", "cold", "gout", "rash"] * 200,
+    }
+    found = proposed(tmp_path, columns, "zip", "year")
+    assert found["zip"].hierarchy == {"mask": [3, 0]}
+    label = from_spec(found["zip"].hierarchy, "zip", tmp_path).label
+    assert label("01028", 1) == "010**"  # and not 1000-1099
+    assert "intervals" in str(found["year"].hierarchy)
+
+
 def test_amounts_of_one_length_are_numbers_and_postcodes_are_codes(tmp_path: Path) -> None:
     found = proposed(
         tmp_path,
