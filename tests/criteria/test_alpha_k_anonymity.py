@@ -28,6 +28,12 @@ def test_share_and_size_are_those_of_the_definition(
     assert found.value == (classical.k_anonymity(table, k).value if only_size_fails else share)
 
 
+def test_a_group_without_a_watched_value_has_its_people_counted(engine: Any) -> None:
+    table = [("x", "a"), ("x", "b"), ("y", "b")]
+    assert not verdict(engine, table, ps.AlphaKAnonymity("1/2", 2, ["a"])).safe
+    assert verdict(engine, [*table, ("y", "b")], ps.AlphaKAnonymity("1/2", 2, ["a"])).safe
+
+
 @pytest.mark.parametrize("params", [{"values": []}, {"alpha": "1.5"}, {"k": 0}, {"alpha": "nan"}])
 def test_a_parameter_out_of_range_is_refused(params: dict[str, Any]) -> None:
     with pytest.raises(ps.PrivacySqlError):
