@@ -67,7 +67,7 @@ def refuse_twice(require: Sequence[Criterion]) -> None:
     texts = list(map(str, require))
     for text in texts:
         if texts.count(text) > 1:
-            hint = "Require it once. Two requirements that are written alike need names of their own."
+            hint = "Require it once, because verdicts are told apart by this text."
             raise UsageError("same_requirement", f"{text} is required twice", hint=hint)
 
 

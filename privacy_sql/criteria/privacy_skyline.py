@@ -150,8 +150,8 @@ class PrivacySkyline(Criterion):
         if type(self) in (PrivacySkyline, _WithOneValueEach, _AsPrinted):
             return kind(self.points, self.per_value, self.must_occur)
         # a subclass of somebody's own goes first, whatever it changes
-        own = vars(type(self)).get("own", type(self))
-        made: PrivacySkyline = object.__new__(type(own.__name__, (own, kind), {"own": own}))
+        own = vars(type(self)).get("__own__", type(self))
+        made: PrivacySkyline = object.__new__(type(own.__name__, (own, kind), {"__own__": own}))
         vars(made).update(vars(self))
         return made
 

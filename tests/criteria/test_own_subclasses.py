@@ -83,7 +83,7 @@ def test_a_mixin_behind_a_requirement_counts_too() -> None:
 @pytest.mark.parametrize("people", ["one", "set", "multiset"])
 def test_a_subclass_of_a_skyline_keeps_what_it_changes(people: str) -> None:
     class Before(Never, ps.PrivacySkyline):
-        pass
+        own = "a word that somebody may use"
 
     asked = Before([[0, 0, 0, "1"]])
     told = asked.on(table(people))
