@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import gc
 import os
+import shutil
 import signal
 import sys
+import tempfile
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -179,10 +181,21 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
+MEMORY = Path("/dev/shm")  # where Linux keeps files in memory
+ROOM = 4 << 30  # what is left of a run that fails, and what a test with millions of rows writes
+
+
+def _write_to_memory() -> None:
+    """Let tests write their thousands of small files to memory, unless somebody chose a folder."""
+    if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= ROOM:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     # whoever starts the tests in the background of a shell leaves them deaf to interrupts, which some send
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
+        _write_to_memory()
         server.reserve()
         if sys.dont_write_bytecode:
             # the programs that tests start find compiled modules and templates, as an installation does

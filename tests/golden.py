@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -41,7 +42,7 @@ PEOPLE = ps.Table(
     insensitive=["notes"],
 )
 # a statement that names a folder of the run, or a table in the making, is new every time
-PASSING = re.compile(r"/tmp/|read_csv|read_parquet|ps_new_")
+PASSING = re.compile(rf"{re.escape(tempfile.gettempdir())}/|read_csv|read_parquet|ps_new_")
 
 
 def files() -> Iterator[tuple[Path, dict[str, str]]]:

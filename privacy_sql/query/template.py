@@ -390,6 +390,9 @@ def environment(roots: Iterable[Path]) -> ImmutableSandboxedEnvironment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=False,
+        # templates do not change while the program runs, and each is asked for thousands of times
+        auto_reload=False,
+        cache_size=-1,
     )
     made.globals.update(adapter=_Adapter(), privacy_sql=_Macros(made))
     return made

@@ -32,7 +32,9 @@ from tests.explorer.acting import (
     waited,
     written_over,
 )
+from tests.explorer.served import served
 from tests.explorer.test_decide import NO_ONE_LEFT_OUT, REQUIRE, written
+from tests.explorer.test_more_screens_in_browser import enter
 from tests.reporting.browser import axe, browser, complaints, requests
 
 SCREENS = ("decide", "columns?column=education", "sign")
@@ -65,14 +67,14 @@ def explorer(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 @pytest.fixture
 def opened(driver: Any, folder: Path) -> Iterator[tuple[Any, Path]]:
-    """The example, its limits ones that can be moved, open in the browser by its first address."""
+    """The example, its limits ones that can be moved, open in the browser."""
     written(folder, method=NO_ONE_LEFT_OUT)
-    with explorer(folder) as (_, address):
+    with served(folder) as asker:
+        enter(driver, asker, "decide")
         sized(driver)
-        complaints(driver), requests(driver)
-        driver.get(address)
         waited(driver, lambda: text_of(driver, ".verdict h3"))
         yield driver, folder
+        driver.get("about:blank")
 
 
 def sized(driver: Any, width: int = 1440, zoom: int = 1, **media: str) -> None:
