@@ -12,7 +12,7 @@ import io
 import json
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,10 @@ def private_called_once(trees_: dict[Path, ast.Module]) -> int:
 
 
 def any_in_signatures(trees_: dict[Path, ast.Module]) -> int:
-    """Parameters and returns annotated with `Any` alone."""
+    """Parameters and returns annotated with `Any` alone, or with a name that stands for it alone."""
+    hidden = {"Any"}
+    while more := {name for tree in trees_.values() for name in aliases(tree, hidden)} - hidden:
+        hidden |= more
     found = 0
     for tree in trees_.values():
         for node in ast.walk(tree):
@@ -70,10 +73,25 @@ def any_in_signatures(trees_: dict[Path, ast.Module]) -> int:
                 args = node.args
                 parameters = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
                 notes = [each.annotation for each in parameters if each is not None]
-                found += sum(
-                    isinstance(note, ast.Name) and note.id == "Any" for note in [*notes, node.returns]
-                )
+                found += sum(named(note) in hidden for note in [*notes, node.returns])
     return found
+
+
+def aliases(tree: ast.Module, of: Collection[str]) -> Iterator[str]:
+    """The names that a module gives to one of these types alone."""
+    for node in tree.body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and named(node.value) in of:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
+
+
+def named(note: ast.expr | None) -> str | None:
+    """The name of a type, without its module and quotes; None for any other expression."""
+    if isinstance(note, ast.Constant) and isinstance(note.value, str):
+        return note.value.rpartition(".")[2]
+    if isinstance(note, ast.Attribute):
+        return note.attr
+    return note.id if isinstance(note, ast.Name) else None
 
 
 def calls_of(name: str, trees_: dict[Path, ast.Module]) -> int:

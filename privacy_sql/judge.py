@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from privacy_sql.counted.base import no_rows
 from privacy_sql.counted.grouping import Candidate, Origin
 from privacy_sql.counted.households import household_groups
 from privacy_sql.counted.population import population_groups
-from privacy_sql.criteria import EMPTY, Criterion, Evidence
+from privacy_sql.criteria import EMPTY, Criterion, Row
 from privacy_sql.display import notebook
 from privacy_sql.errors import PrivacySqlError, Undecided, UsageError, raise_all
 from privacy_sql.query.template import Query, Sql, names, render
-from privacy_sql.release import verdict_table
+from privacy_sql.release import Release, verdict_table
 from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict, Witness
 
@@ -94,6 +94,11 @@ class Requirements:
     def not_safe_under_merging(self) -> tuple[str, ...]:
         """Requirements for which a coarser choice may be less safe than a finer one."""
         return tuple(str(criterion) for criterion in self.require if not criterion.safe_under_merging)
+
+
+def required(release: Release) -> tuple[Criterion, ...]:
+    """The requirements of a release, whose room knows less of them than this one."""
+    return cast("tuple[Criterion, ...]", release.require)
 
 
 def judge(grouping: Candidate, require: Sequence[Criterion]) -> Verdicts:
@@ -198,7 +203,7 @@ def _less_safe(grouping: Candidate, criterion: Criterion, verdict: Verdict) -> t
 
 def decided_each(groupings: Sequence[Candidate], criterion: Criterion) -> list[Verdict]:
     """The verdict for several groupings of one engine, with all evidence from one statement."""
-    gathered = [grouping.gathered(criterion) for grouping in groupings]
+    gathered = [_gathered(grouping, criterion) for grouping in groupings]
     if len(groupings) > 1 and not any(found is not None for found in gathered):
         engine = groupings[0].base.engine
         parts = [evidence(grouping, criterion) for grouping in groupings]
@@ -241,8 +246,13 @@ def failing(grouping: Candidate, criterion: Criterion) -> set[int]:
     return set(criterion.failing(_rows(grouping, criterion, by_group=True)))
 
 
-def _rows(grouping: Candidate, criterion: Criterion, *, by_group: bool = False) -> Evidence:
-    gathered = grouping.gathered(criterion)
+def _gathered(grouping: Candidate, criterion: Criterion) -> Sequence[Row] | None:
+    # only the requirement itself reads it, and asks whether it is what it gathers
+    return cast("Sequence[Row] | None", grouping.gathered(criterion))
+
+
+def _rows(grouping: Candidate, criterion: Criterion, *, by_group: bool = False) -> Sequence[Row]:
+    gathered = _gathered(grouping, criterion)
     if gathered is not None:
         return gathered
     return grouping.base.engine.fetch(evidence(grouping, criterion, by_group=by_group))

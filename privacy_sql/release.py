@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from privacy_sql import manifest
 from privacy_sql.counted.base import Base
@@ -62,6 +62,41 @@ class Proposal:
         return {int(made[column]) for made in [*tables, *rounds, self.levels] if column in made}
 
 
+class Required(Protocol):
+    """A requirement of a release, as this room knows it: a `Criterion`, whose room is above this one."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def question(self) -> str: ...
+
+    @property
+    def against(self) -> str: ...
+
+    @property
+    def params(self) -> dict[str, Any]: ...
+
+    @property
+    def reads_sensitive(self) -> bool: ...
+
+    @property
+    def cannot_fail(self) -> bool: ...
+
+
+class Guessed(Protocol):
+    """How sure a reader is who guesses: a `Baseline`, whose room is above this one."""
+
+    @property
+    def smallest_known(self) -> int | None: ...
+
+    def below(self, k: int) -> tuple[int, int]: ...
+
+    def to_json(self) -> dict[str, Any]: ...
+
+    def sentences(self, require: Sequence[Required]) -> list[str]: ...
+
+
 @dataclass(frozen=True)
 class Release(Judgeable):
     """One way to publish a table, judged but not published; `write` audits and writes it."""
@@ -70,7 +105,7 @@ class Release(Judgeable):
     table: Table
     proposal: Proposal = field(repr=False)  # the proposal of the method
     verdicts: Mapping[str, Verdict]
-    require: tuple[Any, ...]  # a `Criterion`, whose room is above this one
+    require: tuple[Required, ...]
     method: str
     rows_in: int | None  # None: the number of rows behind the counts is secret
     rows_out: int
@@ -80,7 +115,7 @@ class Release(Judgeable):
     )
     columns: Mapping[str, str] = field(default_factory=dict)
     base: Base = field(kw_only=True, repr=False)  # the counted table it is made from
-    baseline: Any = field(default=None, repr=False)  # how sure anybody is who guesses from what is published
+    baseline: Guessed | None = field(default=None, repr=False)
     refusal: NotSafe | None = field(default=None, repr=False)  # what is wrong beside the requirements
     # for whom and why it is published, as a person says
     signoff: Mapping[str, Any] = field(default_factory=dict, repr=False)

@@ -26,6 +26,10 @@ with ps.connect() as engine:
     ps.KAnonymity("many")
     ps.KAnonimity(5)
     release.verdict
+    asked: str = release.require[0].question
+    known: int | None = release.baseline.smallest_known if release.baseline else None
+    release.require[0].nobody
+    release.baseline.nobody
 """
 
 
@@ -44,4 +48,11 @@ def test_a_users_script_is_checked_by_its_types(tmp_path: Path) -> None:
     found = [line.partition("script.py:")[2] for line in told.splitlines() if "error:" in line]
     lines = SCRIPT.splitlines()
     wrong = [lines[int(error.partition(":")[0]) - 1].strip() for error in found]
-    assert wrong == ['ps.KAnonymity("many")', "ps.KAnonimity(5)", "release.verdict"], told
+    assert wrong == [
+        'ps.KAnonymity("many")',
+        "ps.KAnonimity(5)",
+        "release.verdict",
+        "release.require[0].nobody",
+        "release.baseline.nobody",
+        "release.baseline.nobody",  # and it may be None
+    ], told

@@ -21,8 +21,8 @@ from privacy_sql.kernels.beliefs.posterior import count_states
 from privacy_sql.verdict import TOLERANCE
 
 if TYPE_CHECKING:
-    from privacy_sql.beliefs.beliefs import Bandwidth
     from privacy_sql.counted.base import Base
+    from privacy_sql.kernels.beliefs.kernel_prior import Number
 
 Row = Mapping[str, Any]
 SMOOTHING = Fraction(3, 4)
@@ -51,7 +51,7 @@ def measured(
     table: studied_table.Studied,
     name: str,
     given: Hierarchy | Matrix | bool | None,
-    bandwidth: Bandwidth,
+    bandwidth: Number | str | None,
     normalise: distances.Normalise,
     log_base: int | str,
 ) -> BeliefDistance:
@@ -88,7 +88,7 @@ def measured(
 def _smoothed(
     table: studied_table.Studied,
     apart: Array | None,
-    bandwidth: Bandwidth,
+    bandwidth: Number | str,
     normalise: distances.Normalise,
     log_base: int | str,
 ) -> Callable[[Any, Any], Any]:

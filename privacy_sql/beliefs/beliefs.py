@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from privacy_sql.kernels.beliefs.kernel_prior import (
     MEMORY_BUDGET,
     Array,
     Kernel,
+    Number,
     as_number,
     kernel_prior,
     weight_matrix,
@@ -33,7 +34,7 @@ from privacy_sql.query.template import render
 if TYPE_CHECKING:
     from privacy_sql.counted.grouping import Grouping
 
-Bandwidth = Any  # one number for all columns, or one per quasi-identifier
+Bandwidth = Number | str | Sequence[Number | str]  # for all columns, or one per quasi-identifier
 # the weights of a column that tells nobody apart, whatever its values
 EVERYBODY_ALIKE = np.ones((2, 2))
 EXACTLY_ALIKE = np.full((2, 2), Fraction(1), dtype=object)
@@ -62,7 +63,7 @@ def bandwidths(given: Bandwidth, columns: Sequence[str]) -> tuple[Fraction | flo
         )
     try:
         numbers = tuple(as_number(b if isinstance(b, Fraction) else str(b)) for b in several)
-    except (ValueError, ZeroDivisionError, UsageError):
+    except UsageError:
         raise UsageError("bad_bandwidth", "a bandwidth must be a number, 0 or more, or inf") from None
     if any(b < 0 for b in numbers):
         raise UsageError(

@@ -19,7 +19,7 @@ from privacy_sql.boxes.open_boxes import Columns, OpenBoxes, Taken, Trial
 from privacy_sql.boxes.positions import PEOPLE, Places
 from privacy_sql.counted.base import Key
 from privacy_sql.counted.grouping import Grouping
-from privacy_sql.criteria import Criterion, Evidence, Splits
+from privacy_sql.criteria import Criterion, Splits, Tried
 from privacy_sql.judge import failing
 from privacy_sql.query.template import Query, Sql, render
 from privacy_sql.spaces.partitions import Bools, Integers, Ranges, Tries
@@ -52,7 +52,7 @@ class TrialInSql(Trial):
         unsafe |= {g for criterion in alone for g in failing(self._grouping, criterion)}
         return self.tries.able(sizes["g"], unsafe), sizes["g"]
 
-    def seen(self, splits: Splits) -> Evidence:
+    def seen(self, splits: Splits[Tried]) -> Tried:
         return splits.seen(self._grouping)
 
     @cached_property

@@ -19,7 +19,7 @@ from privacy_sql.boxes.open_boxes import Columns, OpenBoxes, Taken, Trial
 from privacy_sql.boxes.positions import PEOPLE, Places
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.groups import EXACT, Combinations, Groups, Ints, SensitiveValues, starts, totals
-from privacy_sql.criteria import Criterion, Evidence, Splits
+from privacy_sql.criteria import Criterion, Splits, Tried
 from privacy_sql.query.template import Sql, names, render
 from privacy_sql.spaces.partitions import Axis, Bools, Floats, Ranges, Tries
 
@@ -212,7 +212,7 @@ class TrialInMemory(Trial):
         self._groups = groups
         return np.setdiff1d(np.concatenate(able), self.tries.of_parts(groups.key[gone])), groups.key
 
-    def seen(self, splits: Splits) -> Evidence:
+    def seen(self, splits: Splits[Tried]) -> Tried:
         assert self._groups is not None
         return splits.seen_in(self._groups)
 

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from privacy_sql.criteria import Criterion, Evidence, Splits
+from privacy_sql.criteria import Criterion, Splits, Tried
 from privacy_sql.query.template import Sql
 from privacy_sql.spaces.partitions import Bools, Floats, Integers, Ranges, Tries
 
@@ -34,7 +34,7 @@ class Trial(ABC):
         """
 
     @abstractmethod
-    def seen(self, splits: Splits) -> Evidence:
+    def seen(self, splits: Splits[Tried]) -> Tried:
         """The parts, for a requirement that judges all groups at once."""
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Generic
+from typing import Any, Generic
 
 import numpy as np
 
@@ -149,7 +149,9 @@ class Partitioning:
 class _Tree(Generic[T]):
     """The boxes of a partition, level by level."""
 
-    def __init__(self, open_: OpenBoxes[T], of: Partitioning, splits: Mapping[str, Splits | None]) -> None:
+    def __init__(
+        self, open_: OpenBoxes[T], of: Partitioning, splits: Mapping[str, Splits[Any] | None]
+    ) -> None:
         self.open, self.of, self.fewest = open_, of, of.fewest
         self.splits = {name: its for name, its in splits.items() if its is not None}
         self.axes = of.places.axes

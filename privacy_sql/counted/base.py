@@ -16,7 +16,7 @@ from privacy_sql.counted.counting import counted
 from privacy_sql.counted.levels import ValueLabels, every_label
 from privacy_sql.counted.people import check_multiplicities, check_people
 from privacy_sql.display.progress import report
-from privacy_sql.engines import Engine
+from privacy_sql.engines import Engine, Source
 from privacy_sql.engines._sources import is_file, members
 from privacy_sql.engines._travel import travelled
 from privacy_sql.errors import DataError, UsageError, number_of, raise_all
@@ -106,7 +106,7 @@ class Base:
     dropping: Callable[[str], Base] | None = None
     declared: Mapping[str, Hierarchy] = field(default_factory=dict)  # as they were before they met the data
     # everybody who might be in the table: the population of `table`, or a copy; a frame would print rows
-    population: Any = field(default=None, repr=False)
+    population: Source | None = field(default=None, repr=False)
     home: Engine | None = None  # the engine that has the relations, if `engine` is a session of it
     memory: Memory = field(default_factory=Memory, repr=False, compare=False)
 
@@ -421,7 +421,7 @@ class Opened:
     source: Sql
     columns: Mapping[str, str]
     stamps: Mapping[Path, tuple[int, ...]]
-    population: Any = field(default=None, repr=False)
+    population: Source | None = field(default=None, repr=False)
 
 
 def start(engine: Engine, table: Table) -> Opened:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 from privacy_sql import registry
 from privacy_sql.errors import UsageError, did_you_mean
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from privacy_sql.table import Table
 
 Row = Mapping[str, Any]
-# the rows of the template, or the result of `gather`; only the requirement itself reads them
-Evidence: TypeAlias = Any
+Tried = TypeVar("Tried")  # what the state of a requirement knows of parts that are tried together
 # a limit as the user wrote it: kept as text so that 0.6 means three fifths
 Exact = str | int | float | Fraction
 # a limit beyond this has no effect, because no float comes near it
@@ -40,24 +39,24 @@ LARGEST = 10**300
 EMPTY = "requires nothing, because no table can fail it"
 
 
-class Splits(Protocol):
+class Splits(Protocol[Tried]):
     """The state of a requirement that judges all groups at once, while a search cuts groups."""
 
-    def seen(self, grouping: Grouping) -> Evidence:
+    def seen(self, grouping: Grouping) -> Tried:
         """The evidence about all parts tried together."""
 
-    def seen_in(self, groups: Groups) -> Evidence:
+    def seen_in(self, groups: Groups) -> Tried:
         """The same about parts in memory, identified by their keys."""
         raise AssertionError(f"{type(self).__name__} is asked by statements only")
 
-    def hopeless(self, evidence: Evidence) -> Collection[int]:
+    def hopeless(self, evidence: Tried) -> Collection[int]:
         """Parts that break the requirement whatever is cut beside them; nobody asks about their cuts."""
         return ()
 
-    def allows(self, evidence: Evidence, groups: Sequence[int]) -> bool:
+    def allows(self, evidence: Tried, groups: Sequence[int]) -> bool:
         """Whether these parts may replace their group."""
 
-    def accept(self, evidence: Evidence, groups: Sequence[int]) -> None:
+    def accept(self, evidence: Tried, groups: Sequence[int]) -> None:
         """Replace the group with these parts."""
 
 
@@ -73,7 +72,7 @@ class DecidesGroups(Protocol):
     def breaking(self, groups: Groups) -> Bools:
         """The groups to leave out so that the others are safe."""
 
-    def splits_in(self, whole: Groups) -> Splits | None:
+    def splits_in(self, whole: Groups) -> Splits[Any] | None:
         """The same as `splits`, from arrays."""
 
 
@@ -220,7 +219,7 @@ class Criterion:
         """Small tables of our own that the template joins."""
         return {}
 
-    def gather(self, grouping: Grouping) -> Evidence | None:
+    def gather(self, grouping: Grouping) -> object | None:
         """Evidence from several statements or as arrays; None if the rows of the template are enough."""
         return None
 
@@ -234,11 +233,11 @@ class Criterion:
         """Whether it can judge several marginals together."""
         return "cliques" in self.reads
 
-    def together(self, collection: Together) -> Evidence | None:
+    def together(self, collection: Together) -> object | None:
         """Evidence about marginals that SQL cannot give; None if the rows of the template are enough."""
         return None
 
-    def splits(self, whole: Grouping) -> Splits | None:
+    def splits(self, whole: Grouping) -> Splits[Any] | None:
         """How a search judges one cut at a time; None if groups are independent.
 
         A requirement over all groups at once keeps its state here, starting with the `whole` table as one

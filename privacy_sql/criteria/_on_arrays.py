@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from privacy_sql.criteria import Criterion, DecidesGroups, Splits
 from privacy_sql.verdict import Number, Verdict, Witness
@@ -69,7 +69,7 @@ class OnArrays(Criterion, ABC):
     def breaking(self, groups: Groups) -> Bools:
         """The groups to leave out so that the others are safe."""
 
-    def splits_in(self, whole: Groups) -> Splits | None:
+    def splits_in(self, whole: Groups) -> Splits[Any] | None:
         """The same as `splits`, from arrays."""
         return None
 

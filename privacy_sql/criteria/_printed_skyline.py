@@ -188,7 +188,7 @@ def answer(
     return PrintedAnswer(value, limit, worst, worst.chance, worst.chance < limit.limit)
 
 
-class PrintedSplits(Splits):
+class PrintedSplits(Splits[tuple[PrintedGroups, dict[int, int]]]):
     """The cuts that keep every result below its limit, as far as the worst groups so far show.
 
     This only guides the search: every group is judged again at the end, together with all others.

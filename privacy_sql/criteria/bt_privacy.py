@@ -166,7 +166,7 @@ class BTPrivacy(Criterion):
             return Believed(table, beliefs.prior(table, bandwidth))
         return self._own.believed(table, bandwidth)
 
-    def splits(self, whole: Grouping) -> Splits:
+    def splits(self, whole: Grouping) -> Splits[Any]:
         """Cuts are tried with exact posteriors if those are quick, otherwise with the larger estimate.
 
         Otherwise a search could never cut a large table, because its halves are undecided. The resulting
@@ -291,7 +291,7 @@ class BTPrivacy(Criterion):
 
 
 @dataclass(frozen=True)
-class Cuts(Splits):
+class Cuts(Splits[set[int]]):
     """The parts of a group that a search may take: those that break no point in a quick check."""
 
     estimated: BTPrivacy
@@ -317,11 +317,13 @@ class Cuts(Splits):
         """Groups are independent, so taking a cut changes nothing for others."""
 
 
-def _bandwidth(given: object) -> str | tuple[str, ...]:
+def _bandwidth(given: beliefs.Bandwidth) -> str | tuple[str, ...]:
     """A bandwidth as written, one or several; checks everything that needs no table."""
-    several = list(given) if isinstance(given, list | tuple) else [given]
-    beliefs.bandwidths(several, ["column"] * len(several))
-    return tuple(str(b) for b in several) if isinstance(given, list | tuple) else str(given)
+    if isinstance(given, list | tuple):
+        beliefs.bandwidths(given, ["column"] * len(given))
+        return tuple(map(str, given))
+    beliefs.bandwidths(given, ["column"])
+    return str(given)
 
 
 def _story(facts: Row, point: Point, row: Row, own: OwnPrior | None) -> str:

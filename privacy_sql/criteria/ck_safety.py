@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from privacy_sql.counted.base import Base
     from privacy_sql.counted.grouping import Grouping
     from privacy_sql.counted.groups import Bools, Ints
-    from privacy_sql.criteria import Evidence
 
 
 PER_VALUE = "For example per_value={flu: {c: 0.2, k: 5}}: less sure than c with at most k facts."
@@ -183,7 +182,7 @@ class CKSafety(OnArrays):
     def splits_in(self, whole: Groups) -> _CKSplits:
         return _CKSplits(self.limits, self._own(whole), whole)
 
-    def gather(self, grouping: Grouping) -> Evidence:
+    def gather(self, grouping: Grouping) -> _CKEvidence:
         counts = group_counts(grouping, by_value=self.per_value is not None)
         own, absent = self._codes(grouping.base)
         return _CKEvidence(counts["g"], counts["n_rows"], counts.get("s"), own, absent)
@@ -193,7 +192,7 @@ class CKSafety(OnArrays):
         wanted = list(map(text_of, self.per_value or {}))
         return named_values(base, wanted, self.name, must_occur=self.must_occur)
 
-    def judge(self, evidence: Evidence) -> Verdict:
+    def judge(self, evidence: object) -> Verdict:
         """The worst knowledge decides; of several limits the one with the least slack, a failing one first.
 
         >>> import numpy as np
@@ -201,6 +200,7 @@ class CKSafety(OnArrays):
         >>> str(CKSafety(c="2/3", k=1).judge(counts).value)
         '2/3'
         """
+        assert isinstance(evidence, _CKEvidence)
         found: list[tuple[_Limit, int, _Asked, WorstKnowledge]] = []
         for number, limit in enumerate(self.limits):
             asked = evidence.about(number, limit.k)
@@ -265,8 +265,9 @@ class CKSafety(OnArrays):
         own, _ = base.memory.once(("limits of values", str(self)), lambda: self._codes(base))
         return own
 
-    def failing(self, evidence: Evidence) -> list[int]:
+    def failing(self, evidence: object) -> list[int]:
         """Groups to leave out so that the others are safe together."""
+        assert isinstance(evidence, _CKEvidence)
         gone: set[int] = set()
         for number, limit in enumerate(self.limits):
             asked = evidence.about(number, limit.k)
@@ -304,7 +305,7 @@ def _bad(message: str, hint: str) -> UsageError:
     return UsageError("bad_parameter", message, hint=hint)
 
 
-class _CKSplits(Splits):
+class _CKSplits(Splits["_Seen"]):
     """Which cuts keep the maximum disclosure below every limit; parts are known by their g."""
 
     def __init__(self, limits: Sequence[_Limit], own: Mapping[int, int], whole: Groups) -> None:

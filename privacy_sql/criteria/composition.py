@@ -163,7 +163,7 @@ class Composition(Criterion):
         _, others, noise = known[id(self)]
         return others, noise
 
-    def splits(self, whole: Grouping) -> Splits:
+    def splits(self, whole: Grouping) -> _CompositionSplits:
         """Who is exposed over all boxes, while a search cuts groups."""
         return _CompositionSplits(whole, self._beside(whole.base)[0], self.limit, self._level)
 
@@ -217,7 +217,7 @@ class Composition(Criterion):
         return self.verdict(Fraction(exposed, everybody), Witness(facts), story, notes=notes)
 
 
-class _CompositionSplits(Splits):
+class _CompositionSplits(Splits[tuple[Findings, dict[int, int], list[int]]]):
     """How many people are exposed now, and how many more each tried part would expose.
 
     A person's remaining values depend only on their own box, so boxes add up, and cutting one changes nobody

@@ -10,7 +10,7 @@ from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from privacy_sql.criteria import Criterion, Evidence, Exact, Row, at_least, exact, refuse_empty
+from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, refuse_empty
 from privacy_sql.errors import UsageError, did_you_mean, number_of, people, raise_all
 from privacy_sql.kernels.larger_sets import larger_sets
 from privacy_sql.query.template import Sql, names, render
@@ -292,18 +292,19 @@ class KnownColumns(Criterion):
 
     # -- decided ---------------------------------------------------------------------------------------------
 
-    def failing(self, evidence: Evidence) -> list[int]:
+    def failing(self, evidence: object) -> list[int]:
         """The groups with people below a limit for some set; the rest must be judged again."""
+        assert isinstance(evidence, SetsFound)
         return sorted(evidence.below().groups)
 
-    def judge(self, evidence: Evidence) -> Verdict:
+    def judge(self, evidence: object) -> Verdict:
         """The set with the least slack decides, a failing one first.
 
         >>> found = SetFound(KnownSet(("age",), 5, None), 3, None, 2)
         >>> KnownColumns(m=1, k=5).judge(SetsFound([found])).value
         3
         """
-        if not evidence or not evidence.found:
+        if not isinstance(evidence, SetsFound) or not evidence.found:
             return self.verdict(None, Witness({}), safe=False)
         worst = min(evidence.found, key=lambda each: each.slack)
         measure = worst.nearest

@@ -42,7 +42,6 @@ from privacy_sql.verdict import Number, Verdict, Witness
 if TYPE_CHECKING:
     from privacy_sql.counted.base import Base
     from privacy_sql.counted.grouping import Grouping
-    from privacy_sql.criteria import Evidence
     from privacy_sql.table import Table
 
 # counts of every group and value side by side, needed to leave groups out
@@ -174,7 +173,7 @@ class PrivacySkyline(Criterion):
         ]
         return f"{self.name}({', '.join(shown_points)})"
 
-    def gather(self, grouping: Grouping) -> _SkylineEvidence:
+    def gather(self, grouping: Grouping) -> _SkylineEvidence | PrintedGroups:
         """Evaluate all points for all values in one statement."""
         own, absent = self._own_skylines(grouping.base)
         query = render("criteria/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
@@ -187,7 +186,7 @@ class PrivacySkyline(Criterion):
             counts=lambda: Histograms.from_columns(grouping.base.engine.arrays(query)),
         )
 
-    def splits(self, whole: Grouping) -> Splits | None:
+    def splits(self, whole: Grouping) -> Splits[Any] | None:
         return self.on(whole.base.table).splits(whole)
 
     def _own_skylines(self, base: Base) -> tuple[dict[int, int], tuple[str, ...]]:
@@ -229,7 +228,7 @@ class PrivacySkyline(Criterion):
             ],
         )
 
-    def judge(self, evidence: Evidence) -> Verdict:
+    def judge(self, evidence: object) -> Verdict:
         """The part with the least slack decides, a failing one first.
 
         >>> seven = {"s": 1, "point": 0, "g": 1, "n_people": 7, "n_holders": 1}
@@ -237,6 +236,7 @@ class PrivacySkyline(Criterion):
         >>> str(PrivacySkyline([[1, 0, 1, "0.4"]]).judge(_SkylineEvidence("one", rows)).value)
         '3/8'
         """
+        assert isinstance(evidence, _SkylineEvidence)
         limits = self.limits
         parts = [
             _part(code, limits[point], groups, evidence.case)
@@ -257,15 +257,15 @@ class PrivacySkyline(Criterion):
             points=tuple(_results(limits, parts)),
         )
 
-    def failing(self, evidence: Evidence) -> list[int]:
+    def failing(self, evidence: object) -> list[int]:
         """The groups to leave out so that the others together are safe."""
-        assert evidence.counts is not None
+        assert isinstance(evidence, _SkylineEvidence) and evidence.counts is not None
         tables, groups = evidence.counts()
         rows = rows_to_leave_out(tables, self.limits, evidence.own, evidence.case)
         return [int(group) for group in groups[rows]]
 
 
-class _SkylineSplits(Splits):
+class _SkylineSplits(Splits["_SeenParts"]):
     """The cuts that keep every breach probability below its limit; parts are identified by their g."""
 
     def __init__(self, limits: Sequence[Limit], own: Mapping[int, int], whole: Groups) -> None:
@@ -413,7 +413,7 @@ class _WithOneValueEach(PrivacySkyline, OnArrays):
         assert worst is not None
         return self.verdict(worst.value, Witness({}), safe=not unsafe.any(), limit=worst.point.limit)
 
-    def splits(self, whole: Grouping) -> Splits:
+    def splits(self, whole: Grouping) -> _SkylineSplits:
         """Five minima per value and point, while a search cuts groups (Fig. 4)."""
         own, _ = self._own_skylines(whole.base)
         return _SkylineSplits(self.limits, own, Groups.counted(whole))
@@ -443,19 +443,20 @@ class _AsPrinted(PrivacySkyline, OnArrays):
 
     __str__ = PrivacySkyline.__str__
 
-    def gather(self, grouping: Grouping) -> Evidence:
+    def gather(self, grouping: Grouping) -> PrintedGroups:
         own, absent = self._own_skylines(grouping.base)
         return PrintedGroups.of(grouping, own, absent)
 
-    def splits(self, whole: Grouping) -> Splits:
+    def splits(self, whole: Grouping) -> PrintedSplits:
         own, _ = self._own_skylines(whole.base)
         return PrintedSplits(self.limits, own, whole.base.table.values_per_person)
 
     def splits_in(self, whole: Groups) -> None:
         """Boxes are cut by statements here, as `needs_base` says."""
 
-    def judge(self, evidence: Evidence) -> Verdict:
+    def judge(self, evidence: object) -> Verdict:
         """The question with the least slack decides, a failing one first."""
+        assert isinstance(evidence, PrintedGroups)
         limits = self.limits
         parts = evidence.answers(limits)
         if not parts:
@@ -472,7 +473,8 @@ class _AsPrinted(PrivacySkyline, OnArrays):
             points=tuple(_results(limits, parts)),
         )
 
-    def failing(self, evidence: Evidence) -> list[int]:
+    def failing(self, evidence: object) -> list[int]:
+        assert isinstance(evidence, PrintedGroups)
         return list(evidence.to_leave_out(self.limits))
 
     def fits(self, base: Base) -> bool:

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
@@ -25,7 +24,6 @@ from privacy_sql.parameters import number_in
 from privacy_sql.project.fields import FILE
 from privacy_sql.project.reading import Project, understood
 
-Node = Any  # what ruamel makes of a file: mappings, lists and scalars that know their comments
 # how files are indented: a list under its key, or two blanks further in
 INDENTS = ((2, 4, 2), (2, 2, 0), (4, 6, 4), (4, 4, 0), (4, 4, 2))
 LISTS = {"quasi": "quasi_identifiers", "sensitive": "sensitive", "drop": "drop", "insensitive": "insensitive"}
@@ -35,7 +33,7 @@ class Edit(ABC):
     """One change of a release."""
 
     @abstractmethod
-    def apply(self, release: Node) -> None:
+    def apply(self, release: CommentedMap) -> None:
         """Apply it to the release's part of the file."""
 
     def moved(self, places: Mapping[str, Path]) -> Edit:
@@ -54,7 +52,7 @@ class SetLimit(Edit):
     places: tuple[tuple[str | int, ...], ...]
     value: str
 
-    def apply(self, release: Node) -> None:
+    def apply(self, release: CommentedMap) -> None:
         places = [
             (params if isinstance(params, list) else asked, place if isinstance(params, list) else name)
             for asked in (release["require"],)
@@ -76,7 +74,7 @@ class SetRequirements(Edit):
     kinds: tuple[str, ...]
     asked: tuple[tuple[str, Mapping[str, str]], ...]
 
-    def apply(self, release: Node) -> None:
+    def apply(self, release: CommentedMap) -> None:
         require, wanted = release["require"], dict(self.asked)
         for kind in self.kinds:
             params = {name: scalar(value) for name, value in wanted.get(kind, {}).items()}
@@ -97,7 +95,7 @@ class SetAllowed(Edit):
 
     allowed: str
 
-    def apply(self, release: Node) -> None:
+    def apply(self, release: CommentedMap) -> None:
         method = release["method"]
         if not isinstance(method, CommentedMap):
             release["method"] = CommentedMap({method: _flow({"max_suppressed": scalar(self.allowed)})})
@@ -115,7 +113,7 @@ class SetLevels(Edit):
     levels: Mapping[str, int]
     allowed: str = "0"  # the share of rows that may be left out
 
-    def apply(self, release: Node) -> None:
+    def apply(self, release: CommentedMap) -> None:
         method = release.get("method")
         known = method.get("generalise") if isinstance(method, Mapping) else None
         if isinstance(known, CommentedMap) and isinstance(known.get("levels"), CommentedMap):
@@ -140,7 +138,7 @@ class SetRole(Edit):
     column: str
     role: str
 
-    def apply(self, release: Node) -> None:
+    def apply(self, release: CommentedMap) -> None:
         entry = _taken(release, self.column)
         if self.role == "identifier":
             put(release, "identifier", _flow({"column": self.column}), before="quasi_identifiers")
@@ -157,7 +155,7 @@ class SetRole(Edit):
         elif release.get("drop") != "rest":
             self._add(release, "drop", self.column)
 
-    def _add(self, release: Node, key: str, entry: Node) -> None:
+    def _add(self, release: CommentedMap, key: str, entry: object) -> None:
         held = release.get(key)
         if held is None:
             listed = CommentedSeq([entry])
@@ -169,7 +167,7 @@ class SetRole(Edit):
         else:  # one sensitive column, written without a list
             release[key] = CommentedSeq([held, entry])
 
-    def _as_it_is(self, release: Node) -> None:
+    def _as_it_is(self, release: CommentedMap) -> None:
         held, known = release.get("insensitive"), self.role == "known"
         if held is None:
             columns = CommentedSeq([self.column])
@@ -200,7 +198,7 @@ class SetHierarchy(Edit):
         named = str(self.spec.get("file")) if isinstance(self.spec, Mapping) else ""
         return replace(self, spec={"file": places[named].as_posix()}) if named in places else self
 
-    def apply(self, release: Node) -> None:
+    def apply(self, release: CommentedMap) -> None:
         held = release["quasi_identifiers"]
         for place, entry in enumerate(held):
             if entry == self.column:
@@ -217,7 +215,7 @@ class SetSignoff(Edit):
     words: str
     requirement: str = ""
 
-    def apply(self, release: Node) -> None:
+    def apply(self, release: CommentedMap) -> None:
         signoff = release.get("signoff")
         if signoff is None:
             signoff = CommentedMap()
@@ -318,7 +316,7 @@ def write_new(place: Path, content: bytes) -> None:
         raise files.unwritable(place.parent, problem) from None
 
 
-def scalar(text: str) -> Node:
+def scalar(text: str) -> int | float | str:
     """A number without quotes; text that is not a decimal number stays text.
 
     >>> scalar("10"), scalar("0.5"), scalar("1/3"), scalar("0.10"), scalar("1e3"), scalar("1/0")
@@ -332,7 +330,7 @@ def scalar(text: str) -> Node:
     return float(text) if number_in(repr(float(text))) == exact else text
 
 
-def put(mapping: Node, key: str, value: Node, *, before: str) -> None:
+def put(mapping: CommentedMap, key: str, value: object, *, before: str) -> None:
     """Set a key; a new one goes before another one, where people expect it, or at the end."""
     if key in mapping or before not in mapping:
         mapping[key] = value
@@ -340,7 +338,7 @@ def put(mapping: Node, key: str, value: Node, *, before: str) -> None:
         mapping.insert(list(mapping).index(before), key, value)
 
 
-def _taken(release: Node, column: str) -> Node:
+def _taken(release: CommentedMap, column: str) -> CommentedMap | None:
     """Remove a column from every role; returns its entry as a quasi-identifier."""
     found = None
     for key in LISTS.values():
@@ -348,7 +346,7 @@ def _taken(release: Node, column: str) -> Node:
         columns = held.get("columns") if isinstance(held, Mapping) and key == "insensitive" else held
         if isinstance(columns, list):
             for entry in [entry for entry in columns if entry == column or _names(entry, column)]:
-                found = entry if key == "quasi_identifiers" and isinstance(entry, Mapping) else found
+                found = entry if key == "quasi_identifiers" and isinstance(entry, CommentedMap) else found
                 columns.remove(entry)
             if not columns and key != "quasi_identifiers":
                 del release[key]
@@ -359,17 +357,17 @@ def _taken(release: Node, column: str) -> Node:
     return found
 
 
-def _names(entry: Node, column: str) -> bool:
+def _names(entry: object, column: str) -> bool:
     return isinstance(entry, Mapping) and entry.get("column") == column
 
 
-def _flow(content: Mapping[str, Node]) -> CommentedMap:
+def _flow(content: Mapping[str, object]) -> CommentedMap:
     made = CommentedMap(content)
     made.fa.set_flow_style()
     return made
 
 
-def _written(spec: object) -> Node:
+def _written(spec: object) -> object:
     """A hierarchy as people write it, on one line."""
     if isinstance(spec, Mapping):
         return _flow({key: _written(part) for key, part in spec.items()})
@@ -389,7 +387,7 @@ def _writer(indents: tuple[int, int, int]) -> YAML:
     return yaml
 
 
-def _dumped(yaml: YAML, content: Node) -> str:
+def _dumped(yaml: YAML, content: object) -> str:
     stream = io.StringIO()
     yaml.dump(content, stream)
     return stream.getvalue()

@@ -372,8 +372,8 @@ def _keep_nearest(
 
 def _compiled(project: Project, release: Release) -> None:
     folder = project.directory / "target" / "compiled"
-    free = release.baseline is not None and release.table.as_they_are
-    said = release.baseline.sentences(release.require) if free else []
+    found = release.baseline if release.table.as_they_are else None
+    said = [] if found is None else found.sentences(release.require)
     told = [f"-- {line}" for sentence in said for line in sentence.splitlines()]  # names may have line breaks
     text = "\n".join([*told, release.view.public(), ""])
     files.write_alone(folder / f"{release.name}.sql", text.encode())

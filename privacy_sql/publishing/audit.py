@@ -18,7 +18,7 @@ from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import Criterion
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe
-from privacy_sql.judge import Verdicts, judge
+from privacy_sql.judge import Verdicts, judge, required
 from privacy_sql.methods._views import COUNT
 from privacy_sql.publishing import baseline
 from privacy_sql.query.statements import step
@@ -50,7 +50,7 @@ def audit(engine: Engine, published: str | Path, release: Release) -> Verdicts:
         if release.proposal.promise is not None:
             return _kept(Verdicts(release.proposal.promise()), release)
         verdicts = Verdicts(release.verdicts)  # published rows alone cannot decide some, which stay as judged
-        asked = [c.as_published() for c in release.require if decidable(c, release.table)]
+        asked = [c.as_published() for c in required(release) if decidable(c, release.table)]
         if asked:
             base = count(read.engine, published_table(read.rows.relation, release, read.rows.n), several=True)
             verdicts.update(judge(Grouping.by(base, base.own_keys()), asked))
@@ -90,7 +90,7 @@ def audit_groups(engine: Engine, published: Mapping[str, Any], release: Release)
         _known_labels(engine, relations["people"], release)
     with step("judge"):
         # the published values of each group decide these verdicts; the others stay as judged
-        by_counts = [c.as_published() for c in release.require if decidable(c, release.table)]
+        by_counts = [c.as_published() for c in required(release) if decidable(c, release.table)]
         verdicts = Verdicts(
             {str(criterion): release.verdicts[str(criterion)] for criterion in release.require}
         )
@@ -111,7 +111,7 @@ def _kept(verdicts: Verdicts, release: Release) -> Verdicts:
 
 def asked_again(verdicts: Verdicts, release: Release) -> Verdicts:
     """The verdicts, judging again those that depend on other releases, of which there may be more by now."""
-    asked = [criterion for criterion in release.require if criterion.needs_register]
+    asked = [criterion for criterion in required(release) if criterion.needs_register]
     if not asked:
         return verdicts
     base = release.base
@@ -123,7 +123,7 @@ def asked_again(verdicts: Verdicts, release: Release) -> Verdicts:
 def by_rows(release: Release, criterion: str) -> bool:
     """Whether a verdict follows from the published rows, or from the promise of noise."""
     return release.proposal.promise is not None or all(
-        decidable(each, release.table) for each in release.require if each.name == criterion
+        decidable(each, release.table) for each in required(release) if each.name == criterion
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, NotSafe
-from privacy_sql.judge import Verdicts, judge
+from privacy_sql.judge import Verdicts, judge, required
 from privacy_sql.kernels.marginals.junction_tree import Resolutions, intersection
 from privacy_sql.marginals.columns import Attributes
 from privacy_sql.marginals.tables import MarginalTables
@@ -57,7 +57,7 @@ def audit_parts(engine: Engine, published: Mapping[str, Any], release: Release) 
     with step("judge"):
         # verdicts that the files alone cannot give stay, because the files have exactly the judged rows
         verdicts = Verdicts(release.verdicts)
-        by_files = [criterion for criterion in release.require if audit.decidable(criterion, release.table)]
+        by_files = [criterion for criterion in required(release) if audit.decidable(criterion, release.table)]
         if by_files:
             verdicts.update(judge(tables, by_files))
     if not verdicts:

@@ -14,6 +14,7 @@ from privacy_sql.errors import UsageError
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.history.group_contents import writer_of_known, writer_of_waiting
 from privacy_sql.history.register import FILE_NAME, Register, registered
+from privacy_sql.judge import required
 from privacy_sql.release import Release
 
 
@@ -24,7 +25,7 @@ def warnings(directory: Path, release: Release) -> list[str]:
     """
     if release.promise is not None:
         return []
-    return compared(directory, release.grouping, release.require)
+    return compared(directory, release.grouping, required(release))
 
 
 def compared(directory: Path, grouping: Candidate, require: Sequence[Criterion]) -> list[str]:

@@ -61,7 +61,8 @@ def risk(engine: Engine, table: Table | Release, *, thresholds: Sequence[str] = 
 
 def of_release(release: Release, thresholds: Sequence[str] = THRESHOLDS) -> dict[str, Any]:
     """The risk of the published people, and how many were left out."""
-    found = release.baseline or baseline.of_release(release)
+    known = release.baseline
+    found = known if isinstance(known, Baseline) else baseline.of_release(release)
     if found is None:
         hint = "Choose a release that shows the rows of one table."
         raise UsageError("no_groups", f"{release.method} publishes no groups of people", hint=hint)

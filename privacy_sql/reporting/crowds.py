@@ -15,7 +15,7 @@ from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import least
 from privacy_sql.errors import UsageError
 from privacy_sql.publishing import baseline
-from privacy_sql.publishing.baseline import Guess
+from privacy_sql.publishing.baseline import Baseline, Guess
 from privacy_sql.query.template import render
 from privacy_sql.release import Release
 from privacy_sql.reporting import bars
@@ -30,8 +30,8 @@ MOST_COMBINATIONS = 2_000_000  # beyond, the source is not counted by its raw va
 
 def of_release(release: Release) -> Record:
     """The people of a release, and of its source, for the report."""
-    found: Any = release.baseline
-    if found is None:
+    found = release.baseline
+    if not isinstance(found, Baseline):
         raise UsageError("no_groups", "it is counted where rows of one table are published")
     k = small(release.require)
     before, free = _source(release)

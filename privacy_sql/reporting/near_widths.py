@@ -25,7 +25,7 @@ TIMES = ("0", "1/4", "1/2", "1", "2", "4")  # the required width
 def of_release(release: Release) -> list[Record]:
     """One curve for each such requirement; its first point is a guess of the very value."""
     curves = []
-    for asked in (each for each in release.require if each.name == IntervalDisclosure.name):
+    for asked in (each for each in release.require if isinstance(each, IntervalDisclosure)):
         if release.groups.base.sides:
             raise UsageError("several_sensitive", "this section supports one sensitive column")
         widths = widths_of(asked, release.groups.base.table)

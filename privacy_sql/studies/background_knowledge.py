@@ -253,7 +253,7 @@ def belief_distance(
     q: Belief,
     measure: str | None = None,
     hierarchy: Hierarchy | Sequence[Any] | None = None,
-    bandwidth: Bandwidth = "3/4",
+    bandwidth: Number | str = "3/4",
     normalise: distances.Normalise = "after",
     log_base: int | str = 2,
 ) -> Number:
@@ -287,7 +287,7 @@ def belief_distance(
 def smooth(
     p: Belief,
     hierarchy: Hierarchy | Sequence[Any] | None,
-    bandwidth: Bandwidth = "3/4",
+    bandwidth: Number | str = "3/4",
     normalise: distances.Normalise = "after",
 ) -> list[Any]:
     """A belief after kernel smoothing over the sensitive values (li2009, Sec. IV.B.2).

@@ -20,6 +20,7 @@ from privacy_sql.errors import UsageError
 from privacy_sql.kernels.beliefs.kernel_chain import SummingOrder, only_occurring, plan_chain
 from privacy_sql.kernels.beliefs.kernel_halves import in_halves
 from privacy_sql.kernels.distinct_codes import distinct
+from privacy_sql.parameters import number_in
 
 Number = int | float | Fraction
 Array = NDArray[Any]
@@ -41,16 +42,16 @@ def as_number(value: Number | str) -> Fraction | float:
     >>> as_number("0.3")
     Fraction(3, 10)
     """
-    try:
-        if isinstance(value, str):
-            value = math.inf if value.strip().lower() in ("inf", "infinity", "∞") else Fraction(value.strip())
-    except (ValueError, ZeroDivisionError):
-        value = math.nan
-    if value != value:
+    number: Number | None
+    if isinstance(value, str):
+        number = math.inf if value.strip().lower() in ("inf", "infinity", "∞") else number_in(value)
+    else:
+        number = value
+    if number is None or number != number:
         raise UsageError(
             "bad_number", "that is no number (nan is none): give a number, a fraction as text, or inf"
         )
-    return value if isinstance(value, float) else Fraction(value)
+    return number if isinstance(number, float) else Fraction(number)
 
 
 def _check_bandwidth(bandwidth: Fraction | float) -> None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from privacy_sql.errors import UsageError
+from privacy_sql.parameters import number_or_refuse
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -238,10 +238,8 @@ def _check_histograms(
     scale: Sequence[float],
     prior: Sequence[Any],
 ) -> list[float]:
-    try:
-        beliefs = [float(Fraction(belief) if isinstance(belief, str) else belief) for belief in prior]
-    except (ValueError, ZeroDivisionError):
-        raise UsageError("bad_prior", "a belief is a number, or a fraction as text") from None
+    refusal = UsageError("bad_prior", "a belief is a number, or a fraction as text")
+    beliefs = [float(number_or_refuse(each, refusal) if isinstance(each, str) else each) for each in prior]
     _check_positive("scale", scale)
     same_releases = len(noisy) == len(counts) == len(scale)
     if not same_releases or any(len(row) != len(beliefs) for row in [*noisy, *counts]):
