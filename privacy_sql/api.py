@@ -53,7 +53,7 @@ NARROW = "".join(map(chr, [*range(0x21, 0x7F), 0x20, 0x20]))
 
 
 def count(engine: Engine, table: Table) -> Table:
-    """The table with its counts, which every verb accepts; `ps.count` adds further questions."""
+    """The table with its counts, which every verb accepts; `people.count` adds further questions."""
     refuse_strangers(engine, table)
     return counted_once(engine, table)
 

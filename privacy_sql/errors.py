@@ -199,6 +199,15 @@ def number_of(n: int, one: str, many: str = "") -> str:
     return f"{n} {one if n == 1 else many or f'{one}s'}"
 
 
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> listed(["age"]), listed(["age", "sex", "zip"])
+    ('age', 'age, sex and zip')
+    """
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+
+
 def people(n: int) -> str:
     """A number of people, in words for a sentence.
 

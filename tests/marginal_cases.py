@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import log
 from typing import Any
 
 import pandas as pd
@@ -11,7 +14,7 @@ from hypothesis import strategies as st
 
 import privacy_sql as ps
 from privacy_sql.kernels.marginals.junction_tree import Resolutions
-from privacy_sql.kernels.marginals.leaf_domain import Cell, LeafDomain, domain_of
+from privacy_sql.kernels.marginals.leaf_domain import Cell, Counts, LeafDomain
 from tests.conftest import FIXTURES
 
 
@@ -33,6 +36,39 @@ class Small:
 
     def counts(self, collection: list[Resolutions]) -> dict[Resolutions, dict[Cell, int]]:
         return {r: self.domain.marginal(self.table, self.domain.finest, r) for r in collection}
+
+
+def domain_of(labels: Sequence[Sequence[Sequence[object]]]) -> LeafDomain:
+    """Number the nodes of hierarchies given as rows `[leaf, level 1, ..., root]`, one per leaf.
+
+    Two nodes with the same label are the same node if they are at the same level.
+
+    >>> domain_of([[["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]]]).paths
+    (((0, 0, 0), (0, 0, 1), (0, 1, 2)),)
+    """
+    numbered = []
+    for rows in labels:
+        levels = list(zip(*(tuple(reversed(row)) for row in rows), strict=True))
+        codes = [{label: i for i, label in enumerate(dict.fromkeys(level))} for level in levels]
+        numbered.append(tuple(tuple(codes[r][row[-1 - r]] for r in range(len(codes))) for row in rows))
+    return LeafDomain(tuple(numbered))
+
+
+def kl_divergence(
+    domain: LeafDomain, leaf_counts: Counts, expected: Mapping[Cell, Fraction | float], at: Resolutions
+) -> float:
+    """KL divergence, in nats, of the original table from the maximum-entropy table (Sect. 3.2).
+
+    Summed over the cells of the original only (0 log 0 is 0). Multiplied by |T|, it is the loss of
+    log-likelihood of Sect. 5.2.
+    """
+    total = sum(leaf_counts.values())
+    summed = 0.0
+    for leaf, n_rows in leaf_counts.items():
+        if n_rows:
+            cell = domain.project(leaf, domain.finest, at)
+            summed += n_rows * (log(n_rows * domain.leaves(cell, at)) - log(expected[cell]))
+    return summed / total
 
 
 def vector_cases() -> list[Any]:

@@ -7,6 +7,7 @@ copy of the example of its own.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import doctest
 import io
@@ -14,11 +15,14 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+import privacy_sql as ps
 from privacy_sql.cli import main
 from privacy_sql.project import example
 from tests.conftest import ROOT
@@ -131,3 +135,70 @@ def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
         if "://" not in target:
             assert (page.parent / target).exists(), target
+
+
+# a file, or a name in a module: `criteria/k_map.py`, `judge.judge`, `kernels/marginals/max_entropy.n_log_n`
+NAMED = re.compile(r"`((?:\w+/)*[a-z_]\w*\.\w+(?:\.\w+)*)(?:\([^`]*\))?`")
+# variables of an example and files of a reader's own
+OF_READERS = {"app", "found", "out", "privacy_register", "received", "record", "schema", "spark", "survey"}
+ENDINGS = ("csv", "gz", "html", "json", "mjs", "parquet", "yml")
+PACKAGE = ROOT / "privacy_sql"
+FOLDERS = [path.parent for path in PACKAGE.rglob("__init__.py")]
+FILES = {path.name for path in PACKAGE.rglob("*.*")}
+
+
+def texts() -> Iterator[tuple[Path, str]]:
+    """The docstrings of the package, and the pages without their examples."""
+    for place in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(place.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                yield place, ast.get_docstring(node) or ""
+    for page in [*PAGES, *sorted(PACKAGE.rglob("*.md"))]:
+        yield page, BLOCK.sub("", page.read_text(encoding="utf-8"))
+
+
+@cache
+def names_in(module: str) -> set[str]:
+    """Everything that modules and folders of this name define, assign or import, and what lies in them."""
+    found: set[str] = set()
+    folders = [folder for folder in FOLDERS if folder.name == module]
+    files = [folder / f"{module}.py" for folder in FOLDERS] + [folder / "__init__.py" for folder in folders]
+    found |= {path.stem for folder in folders for path in folder.glob("*")}
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if file.is_file() else ():
+            if isinstance(node, ast.ClassDef | ast.FunctionDef):
+                found.add(node.name)
+            elif isinstance(node, ast.alias):
+                found.add(node.asname or node.name)
+            elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+                found.add(node.id if isinstance(node, ast.Name) else node.attr)
+    return found
+
+
+def exists(name: str, near: Path) -> bool:
+    """Whether there is a file of this name, or a module with this name in it."""
+    folder, _, last = name.rpartition("/")
+    roots = (ROOT, PACKAGE, ROOT / "sql", ROOT / "tests", *near.parents[:2])
+    if any((root / name).exists() for root in roots) or (not folder and name in FILES):
+        return True
+    module, inside, *_ = last.split(".")
+    if module == "ps":
+        return hasattr(ps, inside)
+    if module == "privacy_sql":  # a macro, or the package
+        macros = "".join(place.read_text(encoding="utf-8") for place in (ROOT / "macros").rglob("*.sql"))
+        return f"macro {inside}(" in macros or inside in names_in(module)
+    if folder and not any((root / folder / f"{module}.py").is_file() for root in roots):
+        return False
+    return inside in names_in(module) or module in sys.stdlib_module_names
+
+
+def test_a_module_or_function_that_a_text_names_exists() -> None:
+    told = {(place, name) for place, text in texts() for name in NAMED.findall(text)}
+    of_ours = {
+        (place, name)
+        for place, name in told
+        if name.rpartition(".")[2] not in ENDINGS and name.partition(".")[0] not in OF_READERS
+    }
+    assert len(of_ours) > 300
+    gone = sorted((place.name, name) for place, name in of_ours if not exists(name, place))
+    assert not gone, gone

@@ -268,7 +268,7 @@ class _Tree(Generic[T]):
 
 
 def labels_of(columns: Iterable[str]) -> list[Sql]:
-    """What `labels.sql` calls the labels of quasi-identifiers."""
+    """What `sql/boxes/labels.sql` calls the labels of quasi-identifiers."""
     return names(f"label_{column}" for column in columns)
 
 

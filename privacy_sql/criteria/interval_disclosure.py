@@ -69,7 +69,7 @@ class IntervalDisclosure(ByFormula):
         if not 0 < exact(self.share, self.name, "share", 0, 1) < 1:
             hint = "At 1 no table can fail, and at 0 every table fails."
             raise UsageError("bad_parameter", f"share of {self.name} must be between 0 and 1", hint=hint)
-        if self.distance == "hierarchical" and Fraction(str(self.width)) > 1:
+        if self.distance == "hierarchical" and self._width > 1:
             hint = "It is a level over the height: 0.5 is half-way up, and at 1 all values are near."
             told = f"width of {self.name} is at most 1 with distance=hierarchical"
             raise UsageError("bad_parameter", told, hint=hint)
@@ -85,6 +85,10 @@ class IntervalDisclosure(ByFormula):
     @property
     def limit(self) -> Fraction:
         return Fraction(str(self.share))
+
+    @property
+    def _width(self) -> Fraction:
+        return Fraction(str(self.width))
 
     def necessary(self) -> Sequence[Criterion]:
         """Each person's own value is a set of near values, with a share of at least 1/n among n people."""
@@ -145,7 +149,7 @@ class IntervalDisclosure(ByFormula):
             if self.distance == "hierarchical":  # by their labels at the highest level within the width
                 codes = base.sensitive_codes
                 height = base.table.sensitive_hierarchy.height
-                level = min(height, int(Fraction(str(self.width)) * height))
+                level = min(height, int(self._width * height))
                 columns = names(["code", f"c{level}"])
                 query = render("counted/listed.sql", relation=codes, columns=columns)
                 rows = base.engine.fetch(query)
@@ -153,10 +157,10 @@ class IntervalDisclosure(ByFormula):
                 return [row["code"] for row in rows], near_values.by_label(labels)
             found = self._values(base)
             numbers = self._numbers(base, list(found.values()))
-            width, relative = Fraction(str(self.width)), self.distance == "relative"
-            return list(found), near_values.by_number(numbers, width, relative=relative)
+            relative = self.distance == "relative"
+            return list(found), near_values.by_number(numbers, self._width, relative=relative)
 
-        key = "interval_disclosure", self.distance, Fraction(str(self.width))
+        key = "interval_disclosure", self.distance, self._width
         return base.memory.once(key, make)
 
     def _values(self, base: Base) -> dict[int, str | None]:
@@ -206,7 +210,7 @@ class IntervalDisclosure(ByFormula):
                     where=name,
                     hint="Add a row and a column for each.",
                 )
-            width = Fraction(str(self.width))
+            width = self._width
             balls = (
                 frozenset(code for code, place in places.items() if place is not None and row[place] <= width)
                 for row in cells
@@ -214,7 +218,7 @@ class IntervalDisclosure(ByFormula):
             missing = frozenset(code for code, value in found.items() if value is None)
             return [ball for ball in dict.fromkeys([*balls, missing]) if ball]
 
-        return base.memory.once(("balls", Fraction(str(self.width))), made)
+        return base.memory.once(("balls", self._width), made)
 
     def _n_pairs(self, base: Base) -> int:
         return sum(map(len, self._balls(base)))

@@ -46,7 +46,7 @@ from privacy_sql.verdict import Witness
 
 @dataclass(frozen=True)
 class MarginalTables:
-    """Published marginals judged together; what `judging.judge` needs of a grouping."""
+    """Published marginals judged together; what `judge.judge` needs of a grouping."""
 
     base: Origin
     attributes: Attributes

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Asked(Protocol):
-    """What a method may ask: `judging.Requirements`."""
+    """What a method may ask: `judge.Requirements`."""
 
     @property
     def require(self) -> tuple[Criterion, ...]: ...

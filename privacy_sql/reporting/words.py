@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -81,15 +81,6 @@ def people(number: int | None) -> str:
     ('1 person', 'fewer than 5 people')
     """
     return number_of(number, "person", "people")
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names in a sentence.
-
-    >>> listed(["age"]), listed(["age", "sex", "zip"])
-    ('age', 'age, sex and zip')
-    """
-    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 def percent(share: float | None) -> str:

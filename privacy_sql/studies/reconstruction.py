@@ -18,7 +18,7 @@ import numpy as np
 
 from privacy_sql import files
 from privacy_sql.engines import Engine, connect
-from privacy_sql.errors import NotSafe, UsageError, did_you_mean, raise_all
+from privacy_sql.errors import NotSafe, UsageError, did_you_mean, listed, raise_all
 from privacy_sql.kernels.marginals.counting_bounds import CountQuestion, answers, expectations
 from privacy_sql.kernels.marginals.junction_tree import Resolutions, finest, junction_tree
 from privacy_sql.kernels.marginals.leaf_domain import Cell, LeafDomain
@@ -211,9 +211,9 @@ class Reconstruction:
                 given = self._beyond(branch.separator, (0,) * len(before))
                 own = self._beyond(branch.clique, branch.separator)
                 others = self._beyond(before, branch.separator)
-                start = f"Given {_listed(given)}, " if given else "Whatever else is known, "
+                start = f"Given {listed(given)}, " if given else "Whatever else is known, "
                 verb = "says" if len(own) == 1 else "say"
-                told.append(f"{start}{_listed(own)} {verb} nothing about {_listed(others)}.")
+                told.append(f"{start}{listed(own)} {verb} nothing about {listed(others)}.")
             return tuple(told)
         pairs = [
             (one, other)
@@ -357,12 +357,3 @@ def _collection(content: Manifest) -> tuple[Attributes, tuple[Resolutions, ...]]
 def _not_ours(place: Path) -> NotSafe:
     hint = "It was not written by privacy_sql."
     return NotSafe("output_changed", f"{place.name} does not describe these tables", hint=hint)
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Names in a sentence.
-
-    >>> _listed(["age", "sex", "zip"])
-    'age, sex and zip'
-    """
-    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)

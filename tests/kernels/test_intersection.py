@@ -1,4 +1,6 @@
 import json
+from collections import Counter
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,9 +12,9 @@ from privacy_sql.errors import UsageError
 from privacy_sql.kernels.composition.intersection import (
     DEFAULT_LEVELS,
     Anonymity,
+    Tally,
     intersect,
     summarise,
-    tally,
 )
 from tests.oracles import intersection_attack as oracle
 
@@ -31,6 +33,21 @@ FIELDS = {
     "avg_EA_post": "average_posterior",
     "avg_drop": "average_drop",
 }
+
+
+def tally(outcomes: Iterable[Anonymity]) -> list[Tally]:
+    """Count the located outcomes, empty ones included, by least prior and posterior anonymity."""
+    people: Counter[tuple[int, int]] = Counter()
+    sums: dict[tuple[int, int], list[int]] = {}
+    for outcome in outcomes:
+        priors = [known for known in outcome.prior if known is not None]
+        if outcome.posterior is None or len(priors) < len(outcome.prior):
+            continue
+        key = (min(priors), outcome.posterior)
+        people[key] += 1
+        before = sums.get(key, [0] * len(priors))
+        sums[key] = [total + prior for total, prior in zip(before, priors, strict=True)]
+    return [Tally(*key, n, tuple(sums[key])) for key, n in people.items()]
 
 
 def exact(value):

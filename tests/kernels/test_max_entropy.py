@@ -17,12 +17,11 @@ from privacy_sql.kernels.marginals.max_entropy import (
     closed_form_kl,
     expected_counts,
     fitted_counts,
-    kl_divergence,
     least_c,
     n_log_n,
     sensitive_groups,
 )
-from tests.marginal_cases import Small, cell_of, in_numbers, small_collections, vector_cases
+from tests.marginal_cases import Small, cell_of, in_numbers, kl_divergence, small_collections, vector_cases
 from tests.oracles import marginals as oracle
 
 PAIRS = LeafDomain((((0, 0), (0, 1)),) * 3)

@@ -16,9 +16,9 @@ from privacy_sql.kernels.marginals.junction_tree import (
     junction_tree,
     maximal_sets,
 )
-from privacy_sql.kernels.marginals.max_entropy import expected_counts, kl_divergence, n_log_n
+from privacy_sql.kernels.marginals.max_entropy import expected_counts, n_log_n
 from privacy_sql.spaces.marginal_sets import Collection, MarginalSets, maximal_masks
-from tests.marginal_cases import Small, small_collections
+from tests.marginal_cases import Small, kl_divergence, small_collections
 
 
 def space_of(

@@ -6,6 +6,7 @@ from math import isclose, prod
 import numpy as np
 import pytest
 
+from privacy_sql.kernels.information_gain import class_entropy
 from privacy_sql.utilities import (
     Label,
     MeasuredColumn,
@@ -53,7 +54,7 @@ def evidence(small, numbers=False):
 
 
 def label(values, counts, level, numbers):
-    bits = entropy.bits_hidden([counts[value] for value in values])
+    bits = class_entropy([counts[value] for value in values])
     low, high = (min(values), max(values)) if numbers else (None, None)
     return Label(level, len(values), sum(counts[value] for value in values), bits, low, high)
 

@@ -6,7 +6,6 @@ values of the groups a person may be in.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -105,21 +104,6 @@ class Summary:
     average_prior: tuple[Fraction | None, ...]
     average_posterior: Fraction | None
     average_drop: Fraction | None
-
-
-def tally(outcomes: Iterable[Anonymity]) -> list[Tally]:
-    """Count the located outcomes, empty ones included, by least prior and posterior anonymity."""
-    people: Counter[tuple[int, int]] = Counter()
-    sums: dict[tuple[int, int], list[int]] = {}
-    for outcome in outcomes:
-        priors = [known for known in outcome.prior if known is not None]
-        if outcome.posterior is None or len(priors) < len(outcome.prior):
-            continue
-        key = (min(priors), outcome.posterior)
-        people[key] += 1
-        before = sums.get(key, [0] * len(priors))
-        sums[key] = [total + prior for total, prior in zip(before, priors, strict=True)]
-    return [Tally(*key, n, tuple(sums[key])) for key, n in people.items()]
 
 
 def summarise(

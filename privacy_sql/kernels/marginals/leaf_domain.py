@@ -8,7 +8,7 @@ numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -94,19 +94,3 @@ def with_one_value(
     """
     longer = {(*m, 0): {(*cell, 0): n for cell, n in counts.items()} for m, counts in marginals.items()}
     return LeafDomain((*domain.paths, ((0,),))), longer
-
-
-def domain_of(labels: Sequence[Sequence[Sequence[object]]]) -> LeafDomain:
-    """Number the nodes of hierarchies given as rows `[leaf, level 1, ..., root]`, one per leaf.
-
-    Two nodes with the same label are the same node if they are at the same level.
-
-    >>> domain_of([[["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]]]).paths
-    (((0, 0, 0), (0, 0, 1), (0, 1, 2)),)
-    """
-    numbered = []
-    for rows in labels:
-        levels = list(zip(*(tuple(reversed(row)) for row in rows), strict=True))
-        codes = [{label: i for i, label in enumerate(dict.fromkeys(level))} for level in levels]
-        numbered.append(tuple(tuple(codes[r][row[-1 - r]] for r in range(len(codes))) for row in rows))
-    return LeafDomain(tuple(numbered))

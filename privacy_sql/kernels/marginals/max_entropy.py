@@ -224,23 +224,6 @@ def near_the_likeliest(counts: Sequence[Fraction | float], share: Fraction | flo
     return max(1, sum(count > 0 and count >= share * top for count in counts))
 
 
-def kl_divergence(
-    domain: LeafDomain, leaf_counts: Counts, expected: Mapping[Cell, Fraction | float], at: Resolutions
-) -> float:
-    """KL divergence, in nats, of the original table from the maximum-entropy table (Sect. 3.2).
-
-    Summed over the cells of the original only (0 log 0 is 0). Multiplied by |T|, it is the loss of
-    log-likelihood of Sect. 5.2.
-    """
-    total = sum(leaf_counts.values())
-    summed = 0.0
-    for leaf, n_rows in leaf_counts.items():
-        if n_rows:
-            cell = domain.project(leaf, domain.finest, at)
-            summed += n_rows * (log(n_rows * domain.leaves(cell, at)) - log(expected[cell]))
-    return summed / total
-
-
 def n_log_n(counts: Iterable[int]) -> float:
     """G(q) = Σ T_q ln T_q over the cells of a marginal; for the empty marginal that is N ln N.
 

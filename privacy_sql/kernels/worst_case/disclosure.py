@@ -153,14 +153,7 @@ def negation_curve(shapes: GroupShapes, facts: int) -> list[Fraction]:
     ['1/2', '4/5', '1']
     """
     useful = shapes.useful_facts(facts)
-    return [_worst_negations(shapes, k)[0] for k in range(useful + 1)] + [Fraction(1)] * (facts - useful)
-
-
-def worst_negations(shapes: GroupShapes, facts: int) -> WorstKnowledge:
-    """The group in which ruling out `facts` values for one person discloses most, and how much."""
-    useful = shapes.useful_facts(facts)
-    value, shape = _worst_negations(shapes, useful)
-    return WorstKnowledge(value, useful, (AtomsOfPerson(shape, 0, (useful + 1,), True),))
+    return [_worst_negations(shapes, k) for k in range(useful + 1)] + [Fraction(1)] * (facts - useful)
 
 
 def shapes_to_leave_out(shapes: GroupShapes, facts: int, limit: Fraction) -> set[int]:
@@ -207,13 +200,13 @@ def _left_alone(shapes: GroupShapes, atoms: int, limit: Fraction) -> Ints:
     return left
 
 
-def _worst_negations(shapes: GroupShapes, facts: int) -> tuple[Fraction, int]:
+def _worst_negations(shapes: GroupShapes, facts: int) -> Fraction:
+    """The most that ruling out `facts` values for one person discloses in a group."""
     first = shapes.top[:, 0]
     left = shapes.size - shapes.top[:, 1 : facts + 1].sum(axis=1)
     share = first / left
     near = np.flatnonzero(share >= share.max() * (1 - NEAR))
-    pairs = {(int(first[s]), int(left[s])): int(s) for s in near[::-1]}
-    return max(((Fraction(*pair), shape) for pair, shape in pairs.items()), key=lambda found: found[0])
+    return max(Fraction(*pair) for pair in {(int(first[s]), int(left[s])) for s in near})
 
 
 State = tuple[int, bool]  # atoms placed so far, is A among them

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from privacy_sql.errors import listed
 from privacy_sql.reporting.describing import UNASKED_FACTS
 from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
-from privacy_sql.reporting.words import count, listed, number_of, people, percent
+from privacy_sql.reporting.words import count, number_of, people, percent
 
 TITLE = "Who could look for somebody, and how sure could they become?"
 WHY = "Nobody is in a group of people here, so there is no one to guess."
