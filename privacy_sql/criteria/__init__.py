@@ -4,8 +4,9 @@ In: the rows that `sql/criteria/<name>.sql` returns, which receives the relation
 and the criterion's own fields. Out: a verdict. Read `k_anonymity.py` first; each criterion is a file of
 its name, and everything it may be asked is declared on `Criterion` here. A new distance for t-closeness
 goes into `t_closeness.py` and its template, and into `_distances.py`, where a search asks it of arrays.
-`_of_people.py` is what criteria about k people share. A search asks `_on_arrays.py`. `_skyline_points.py` and
-`_skyline_words.py` are shared with studies, `_risks.py` with what counts risks of releases.
+`_of_people.py` is what criteria about k people share. A search asks `_on_arrays.py`, one for marginals
+`_in_marginals.py`. `_skyline_points.py` and `_skyline_words.py` are shared with studies, `_risks.py` with
+what counts risks of releases.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from privacy_sql.counted.grouping import Grouping, Together
     from privacy_sql.counted.groups import Bools, Groups
     from privacy_sql.engines import Columns
+    from privacy_sql.kernels.marginals.clique_join import JoinClique
     from privacy_sql.table import Table
 
 Row = Mapping[str, Any]
@@ -74,6 +76,35 @@ class DecidesGroups(Protocol):
 
     def splits_in(self, whole: Groups) -> Splits[Any] | None:
         """The same as `splits`, from arrays."""
+
+
+class JoinedMarginals(Protocol):
+    """The marginals with a sensitive column that a search tries together; there may be none."""
+
+    @property
+    def cliques(self) -> Sequence[JoinClique]:
+        """Their counts, along their junction tree."""
+
+    @property
+    def n_values(self) -> int:
+        """How many sensitive values there are."""
+
+    def least_diverse(self, ell: int, kind: str, share: Fraction) -> Evidence:
+        """Their groups that are least diverse."""
+
+    def judged(self, criterion: Criterion) -> Verdict:
+        """What `judge` says of them, from statements."""
+
+
+class DecidesMarginals(Protocol):
+    """A requirement that a search for marginals decides, see `_in_marginals.py`."""
+
+    @property
+    def smallest_cell(self) -> int:
+        """The fewest people that any cell of any marginal may have."""
+
+    def holds_of(self, joined: JoinedMarginals) -> bool:
+        """Whether the marginals with the sensitive column meet it together."""
 
 
 @dataclass(frozen=True)
@@ -232,6 +263,11 @@ class Criterion:
     def of_marginals(self) -> bool:
         """Whether it can judge several marginals together."""
         return "cliques" in self.reads
+
+    @property
+    def in_marginals(self) -> DecidesMarginals | None:
+        """What decides it while marginals are searched; None refuses such a search, which would miss it."""
+        return None
 
     def together(self, collection: Together) -> object | None:
         """Evidence about marginals that SQL cannot give; None if the rows of the template are enough."""

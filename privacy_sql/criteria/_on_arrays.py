@@ -25,6 +25,12 @@ BESIDE = {
 }  # fmt: skip
 
 
+def said_beyond(kind: type, owner: type) -> set[str]:
+    """What a user's subclass, or a mixin, says by which it may judge otherwise than the class it inherits."""
+    others = set(kind.__mro__) - set(owner.__mro__)
+    return {name for each in others for name in vars(each) if not name.startswith("__")} - BESIDE
+
+
 class Formula(NamedTuple):
     """A ratio above / below to compare with a limit; `above` alone is a whole number.
 
@@ -48,12 +54,10 @@ class OnArrays(Criterion, ABC):
     def on_arrays(self) -> DecidesGroups | None:
         kind = type(self)
         if "has_its_formula" not in vars(kind):
-            # a user's subclass must not inherit the formula if it, or a mixin, may judge differently
-            said = {each: {name for name in vars(each) if not name.startswith("__")} for each in kind.__mro__}
-            owner = next((each for each in kind.__mro__ if said[each] & {"decide", "formulas"}), OnArrays)
-            others = set(kind.__mro__) - set(owner.__mro__)
-            kind.has_its_formula = not any(said[each] - BESIDE for each in others) and not (
-                "splits" in said[owner] and "splits_in" not in said[owner]
+            deciding = (each for each in kind.__mro__ if vars(each).keys() & {"decide", "formulas"})
+            owner = next(deciding, OnArrays)
+            kind.has_its_formula = not said_beyond(kind, owner) and not (
+                "splits" in vars(owner) and "splits_in" not in vars(owner)
             )
         return self if kind.has_its_formula else None
 

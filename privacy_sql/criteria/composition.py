@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from privacy_sql.attacks.intersection_summary import Findings, Others
 from privacy_sql.counted.base import OUT, Base
-from privacy_sql.criteria import Criterion, Exact, Row, Splits, exact
+from privacy_sql.criteria import Exact, JoinedMarginals, Row, Splits, exact
+from privacy_sql.criteria._in_marginals import InMarginals
 from privacy_sql.errors import DataError, UsageError, people
 from privacy_sql.history.described import Description
 from privacy_sql.history.register import FILE_NAME, Out, Register, as_published, registered
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Composition(Criterion):
+class Composition(InMarginals):
     """At most a share `max_exposed` of people reach confidence `at` when this release joins those in `with`.
 
     ganta2008, Sec. 2.1 (Algorithm 1 and Def. 9): a person in several releases can only have values that all
@@ -132,6 +133,9 @@ class Composition(Criterion):
     @property
     def of_marginals(self) -> bool:
         return True
+
+    def holds_of(self, joined: JoinedMarginals) -> bool:
+        return joined.judged(self).safe
 
     def together(self, collection: Together) -> list[Row]:
         """For marginals, their join is the release: everybody can have the values that all of them allow."""

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from privacy_sql.criteria import Row
+from privacy_sql.criteria import JoinedMarginals, Row
+from privacy_sql.criteria._in_marginals import InMarginals
 from privacy_sql.criteria._of_people import AtLeastKPeople
 from privacy_sql.errors import people
+from privacy_sql.kernels.marginals.worst_groups import smallest_sum
 from privacy_sql.verdict import Verdict, Witness
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class KCombinatorial(AtLeastKPeople):
+class KCombinatorial(AtLeastKPeople, InMarginals):
     """Every nonsensitive cell is empty in all tables that agree with the marginals, or can have k people.
 
     kifer2006, Def. 4.2 (the definition, not the weaker sentence of its Sec. 7). `value` is the smallest
@@ -39,6 +41,14 @@ class KCombinatorial(AtLeastKPeople):
     def together(self, collection: Together) -> Sequence[Row] | None:
         """Collections that are not decomposable, and joins too large for SQL."""
         return collection.smallest_bound(self.k)
+
+    @property
+    def smallest_cell(self) -> int:
+        return self.k
+
+    def holds_of(self, joined: JoinedMarginals) -> bool:
+        """Of none, nothing limits a cell beyond its own marginal."""
+        return not joined.cliques or smallest_sum(joined.cliques, stop_below=self.k).value >= self.k
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The smallest positive bound decides.

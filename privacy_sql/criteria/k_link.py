@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from privacy_sql.criteria import Row
+from privacy_sql.criteria import JoinedMarginals, Row
+from privacy_sql.criteria._in_marginals import InMarginals
 from privacy_sql.criteria._of_people import AtLeastKPeople
 from privacy_sql.criteria._on_arrays import ByFormula, Formula
 from privacy_sql.errors import number_of
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class KLink(AtLeastKPeople, ByFormula):
+class KLink(AtLeastKPeople, ByFormula, InMarginals):
     """In every marginal, each nonsensitive cell that is not empty has at least k people.
 
     kifer2006, Def. 4.1. `value` is the smallest such count over all marginals. A table is a collection of one
@@ -37,6 +38,14 @@ class KLink(AtLeastKPeople, ByFormula):
 
     def formulas(self, groups: Groups) -> Sequence[Formula]:
         return [Formula(groups.people, None, ">=", self.k)]
+
+    @property
+    def smallest_cell(self) -> int:
+        return self.k
+
+    def holds_of(self, joined: JoinedMarginals) -> bool:
+        """Together they say no more than each of them."""
+        return True
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The smallest cell decides.

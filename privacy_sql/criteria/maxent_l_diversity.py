@@ -8,10 +8,12 @@ from fractions import Fraction
 from math import exp, log, prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, one_of
+from privacy_sql.criteria import Exact, JoinedMarginals, Row, at_least, exact, one_of
+from privacy_sql.criteria._in_marginals import InMarginals
 from privacy_sql.errors import UsageError, number_of
 from privacy_sql.kernels.diversity import entropy_reaches, exponential_entropy
 from privacy_sql.kernels.marginals.max_entropy import least_c, near_the_likeliest
+from privacy_sql.kernels.marginals.worst_groups import worst_ratio
 from privacy_sql.kernels.ratios import whole_numbers
 from privacy_sql.query.template import literal
 from privacy_sql.verdict import Number, Verdict, Witness, shown
@@ -28,7 +30,7 @@ Counts = Sequence[Fraction | float]
 
 
 @dataclass(frozen=True)
-class MaxentLDiversity(Criterion):
+class MaxentLDiversity(InMarginals):
     """In the maximum-entropy table of all marginals every nonsensitive cell has varied sensitive values.
 
     kifer2006, Def. 4.3: over every combination with positive mass, not only those in the table. `value`:
@@ -99,7 +101,7 @@ class MaxentLDiversity(Criterion):
         return "<=" if self.kind == "recursive" else ">="
 
     @property
-    def limit(self) -> Number:
+    def limit(self) -> int | Fraction:
         return Fraction(str(self.c)) if self.kind == "recursive" else self.l
 
     @property
@@ -117,6 +119,16 @@ class MaxentLDiversity(Criterion):
     def together(self, collection: Together) -> Sequence[Row] | None:
         """Collections that are not decomposable, and joins too large for SQL."""
         return collection.least_diverse(self.l, self.kind, self.share)
+
+    def holds_of(self, joined: JoinedMarginals) -> bool:
+        """Of none, each value is equally likely for everybody."""
+        if not joined.cliques:
+            left = joined.n_values - self.l + 1
+            return left > 0 and (self.kind != "recursive" or self.limit * left >= 1)
+        if self.kind == "recursive":
+            worst = worst_ratio(joined.cliques, self.l, stop_above=float(self.limit))
+            return worst.exact and worst.value <= self.limit
+        return self.judge(joined.least_diverse(self.l, self.kind, self.share)).safe
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The least varied group decides.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from math import fsum, log
 from typing import Any
@@ -16,18 +17,15 @@ from typing import Any
 import numpy as np
 
 from privacy_sql.counted.base import Base
-from privacy_sql.criteria import Criterion
-from privacy_sql.criteria.composition import Composition
-from privacy_sql.criteria.k_combinatorial import KCombinatorial
-from privacy_sql.criteria.k_link import KLink
-from privacy_sql.criteria.maxent_l_diversity import MaxentLDiversity
-from privacy_sql.errors import Undecided
+from privacy_sql.criteria import Criterion, Evidence
+from privacy_sql.errors import Undecided, UsageError
 from privacy_sql.judge import decided
+from privacy_sql.kernels.marginals.clique_join import JoinClique
 from privacy_sql.kernels.marginals.junction_tree import Resolutions, junction_tree
-from privacy_sql.kernels.marginals.worst_groups import smallest_sum, worst_ratio
 from privacy_sql.marginals.columns import Attributes
-from privacy_sql.marginals.tables import joined_cliques, of_resolutions, walked
+from privacy_sql.marginals.tables import MarginalTables, joined_cliques, of_resolutions, walked
 from privacy_sql.query.template import Sql, render
+from privacy_sql.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -52,10 +50,18 @@ class OneColumn:
 
     def __post_init__(self) -> None:
         self.attributes = Attributes.of(self.base.table)
-        self.k = max([c.k for c in self.require if isinstance(c, (KLink, KCombinatorial))], default=1)
-        self.bounded = [c for c in self.require if isinstance(c, KCombinatorial)]
-        self.diverse = [c for c in self.require if isinstance(c, MaxentLDiversity)]
-        self.composed = [c for c in self.require if isinstance(c, Composition)]
+        # what takes longest is asked last: how many people there can be, then what is about other releases
+        order = sorted(self.require, key=lambda c: (c.needs_register, not c.reads_sensitive))
+        deciding = [(c, c.in_marginals) for c in order]
+        if unfit := [str(c) for c, its in deciding if its is None]:
+            raise UsageError(
+                "unfit_requirement",
+                f"{', '.join(unfit)} does not say how a search for marginals decides it",
+                hint="Name the marginals in `collection`; they are then judged as they are.",
+            )
+        self.k = max((its.smallest_cell for _, its in deciding if its), default=1)
+        self.alone = [its for c, its in deciding if its and not c.needs_register]
+        self.composed = [its for c, its in deciding if its and c.needs_register]
 
     @cached_property
     def leaf_cells(self) -> Sql:
@@ -124,38 +130,13 @@ class OneColumn:
         return self.verdicts[cliques]
 
     def _decide(self, cliques: tuple[Resolutions, ...]) -> bool:
-        if not self._varied(cliques):
-            return False
-        if not self.composed:
-            return True
-        # what is about other releases is judged last, and in SQL
-        base = replace(self.base.beside(), sides=())
-        tables = of_resolutions(base, self.attributes, cliques)
-        return all(decided(tables, criterion).safe for criterion in self.composed)
-
-    def _varied(self, cliques: tuple[Resolutions, ...]) -> bool:
-        """Whether the requirements about the variety of values hold."""
-        if not cliques:  # no marginal shows the sensitive column
-            n_values = self.base.statistics["s"]["n_values"] if self.attributes.sensitive is not None else 0
-            return all(
-                criterion.l <= n_values
-                and (criterion.kind != "recursive" or criterion.limit * (n_values - criterion.l + 1) >= 1)
-                for criterion in self.diverse
-            )
-        tree = junction_tree(cliques)
-        join = joined_cliques(tree, [self.count(b.clique).arrays for b in tree], self.attributes)
+        joined = _Joined(self, cliques)
         try:
-            for criterion in self.diverse:
-                if criterion.kind == "recursive":
-                    worst = worst_ratio(join, criterion.l, stop_above=float(criterion.limit))
-                    safe = worst.exact and worst.value <= criterion.limit
-                else:
-                    safe = criterion.judge(walked(join, criterion.l, criterion.kind, criterion.share)).safe
-                if not safe:
-                    return False
-            return all(smallest_sum(join, stop_below=c.k).value >= c.k for c in self.bounded)
+            if not all(its.holds_of(joined) for its in self.alone):
+                return False
         except Undecided:  # a collection that cannot be decided is not chosen
             return False
+        return all(its.holds_of(joined) for its in self.composed)
 
     def keeps(self, marginals: Sequence[Resolutions]) -> bool:
         """Whether a decomposable collection of admissible marginals meets the requirements.
@@ -166,3 +147,35 @@ class OneColumn:
         if self.most is not None and len(cliques) > self.most:
             return False  # a step back can split a marginal in two
         return self.safe_together(cliques)
+
+
+@dataclass
+class _Joined:
+    """Marginals with the sensitive column, as requirements ask about them."""
+
+    column: OneColumn
+    marginals: tuple[Resolutions, ...]
+
+    @cached_property
+    def cliques(self) -> Sequence[JoinClique]:
+        if not self.marginals:
+            return ()
+        tree = junction_tree(self.marginals)
+        counted = [self.column.count(branch.clique).arrays for branch in tree]
+        return joined_cliques(tree, counted, self.column.attributes)
+
+    @property
+    def n_values(self) -> int:
+        known = self.column.attributes.sensitive is not None
+        return int(self.column.base.statistics["s"]["n_values"]) if known else 0
+
+    def least_diverse(self, ell: int, kind: str, share: Fraction) -> Evidence:
+        return walked(self.cliques, ell, kind, share)
+
+    @cached_property
+    def tables(self) -> MarginalTables:
+        base = replace(self.column.base.beside(), sides=())
+        return of_resolutions(base, self.column.attributes, self.marginals)
+
+    def judged(self, criterion: Criterion) -> Verdict:
+        return decided(self.tables, criterion)

@@ -15,6 +15,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.counted.base import count
+from privacy_sql.criteria import Criterion
 from privacy_sql.errors import DataError, NoSafeChoice, NotSafe, PrivacySqlError, UsageError
 from privacy_sql.export.standalone import compiled_marginals
 from privacy_sql.judge import judge
@@ -370,6 +371,46 @@ def test_k_larger_than_the_table_says_so(engine: Any) -> None:
 def test_an_unsafe_table_is_not_injected_into(engine: Any) -> None:
     with pytest.raises(NoSafeChoice, match="does not meet"):
         ps.publish(engine, people(), REQUIRE, ps.Marginals(inject={"age": 0, "job": 0, "sex": 0}))
+
+
+def test_a_search_refuses_what_no_requirement_tells_it_how_to_decide(engine: Any) -> None:
+    """Somebody's own requirement would hold of every collection if nobody asked it."""
+
+    class Unasked(ps.KLink):
+        def judge(self, evidence: Any) -> ps.Verdict:
+            return self.verdict(None, ps.Witness({}), safe=False)
+
+    class Behind(ps.KLink, ps.TCloseness):
+        """A mixin behind it may judge as well."""
+
+    class Silent(Criterion):
+        name, relation, against, question = "silent", ">=", "nobody", "Is it asked?"
+        of_marginals = True
+
+    class Asked(Silent):
+        name = "asked"
+        in_marginals = property(lambda self: self)
+        smallest_cell = 1
+
+        def holds_of(self, joined: Any) -> bool:
+            return not joined.cliques
+
+    class InWords(ps.KLink):
+        question = "Is anybody alone in a table?"
+
+    for own in (Unasked(4), Silent()):
+        for ask in (ps.search, ps.publish):
+            with pytest.raises(UsageError, match="does not say how a search for marginals decides it"):
+                ask(engine, people(), [own, ps.KCombinatorial(4)], ps.Marginals())
+    assert Unasked(4).in_marginals is Behind(4).in_marginals is None
+    given = ps.Marginals(collection=[{"age": 1}])
+    assert not ps.publish(engine, people(), [Unasked(4)], given).safe
+    told, ours = (ps.search(engine, people(), [kind(4)], ps.Marginals()) for kind in (InWords, ps.KLink))
+    assert told.best == ours.best and any("ill" in marginal for marginal in ours.best["marginals"])
+    search = MarginalSearch(count(engine, people()), (Asked(), ps.KLink(4)))
+    found = search.best(10, 10_000, np.random.default_rng(0), Limits())
+    chosen = search.space.marginals(found.best)
+    assert chosen and not any("ill" in search.attributes.levels(marginal) for marginal in chosen)
 
 
 def test_requirements_on_one_table_are_refused(engine: Any) -> None:
