@@ -12,7 +12,7 @@ what counts risks of releases.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -124,6 +124,7 @@ class Criterion:
     of_labels: ClassVar[bool] = False  # asked of groups that show a label of every quasi-identifier
     without_labels: ClassVar[str] = "Publish by generalise or full_domain."  # what to do where they show none
     needs_register: ClassVar[bool] = False  # depends on what else is out, so asked again before it leaves
+    weighs_releases: ClassVar[bool] = False  # refuses what other releases expose, so nobody need warn of it
     # a theorem, named in the docstring of the subclass, or False
     safe_under_merging: ClassVar[bool] = False
     safe_under_suppression: ClassVar[bool] = False
@@ -199,6 +200,21 @@ class Criterion:
 
     # -- hooks that only a few requirements use: by default they do nothing -----------------------
 
+    @property
+    def group_size(self) -> int | None:
+        """The size of groups by which reports and costs count, where it requires one and nothing else."""
+        return None
+
+    @property
+    def facts(self) -> int | None:
+        """How many facts about others a reader may know, where it has one limit for a guess with so many."""
+        return None
+
+    @property
+    def breaches(self) -> Sequence[Fraction]:
+        """The chances of a guess that it calls a breach of everybody, where it names them."""
+        return ()
+
     # the whole table as one group may break it even if a partition does not
     cuts_may_help: ClassVar[bool] = False
 
@@ -263,6 +279,16 @@ class Criterion:
     def of_marginals(self) -> bool:
         """Whether it can judge several marginals together."""
         return "cliques" in self.reads
+
+    def for_marginals(self) -> Criterion | None:
+        """What asks the same of several marginals, of which a table is one; None if nothing does.
+
+        >>> str(read("k_anonymity(k=5)").for_marginals()), str(read("l_diversity(l=3)").for_marginals())
+        ('k_link(k=5)', 'maxent_l_diversity(l=3, kind=distinct)')
+        >>> read("t_closeness(t=0.3)").for_marginals() is None
+        True
+        """
+        return self if self.of_marginals else None
 
     @property
     def in_marginals(self) -> DecidesMarginals | None:
@@ -412,9 +438,14 @@ def make(name: str, params: Mapping[str, Any], where: str = "") -> Criterion:
     return bind(kind, name, params, where)
 
 
-def least(require: Sequence[Any]) -> int:
+def largest_size(require: Iterable[Criterion]) -> int | None:
+    """The largest size of groups that is required, if any is."""
+    return max((size for criterion in require if (size := criterion.group_size) is not None), default=None)
+
+
+def least(require: Iterable[Criterion]) -> int:
     """The size below which a group singles people out: the largest required k, at least two."""
-    return max([2, *(int(criterion.k) for criterion in require if criterion.name == "k_anonymity")])
+    return max(2, largest_size(require) or 0)
 
 
 def refuse_empty(criterion: Criterion, where: str = "") -> Criterion:

@@ -138,6 +138,10 @@ class CKSafety(OnArrays):
         return "c" if self.per_value is None else None  # `value` is the one with the least slack
 
     @property
+    def facts(self) -> int | None:
+        return self.k if self.per_value is None else None
+
+    @property
     def limit(self) -> Fraction:
         return _above_zero(self.c, "c")
 

@@ -42,6 +42,7 @@ class Composition(InMarginals):
     relation: ClassVar[str] = "<="
     needs_base: ClassVar[bool] = True
     needs_register: ClassVar[bool] = True
+    weighs_releases: ClassVar[bool] = True
 
     with_: str | Sequence[Any]
     at: Exact = 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, ClassVar
 
-from privacy_sql.criteria import Row
+from privacy_sql.criteria import Criterion, Row, make
 from privacy_sql.criteria._of_people import AtLeastKPeople
 from privacy_sql.criteria._on_arrays import ByFormula, Formula
 from privacy_sql.errors import number_of, people
@@ -35,6 +35,13 @@ class KAnonymity(AtLeastKPeople, ByFormula):
 
     def fewest_people(self, table: Table) -> int:
         return self.k
+
+    @property
+    def group_size(self) -> int:
+        return self.k
+
+    def for_marginals(self) -> Criterion:
+        return make("k_link", self.params)
 
     def formulas(self, groups: Groups) -> Sequence[Formula]:
         return [Formula(groups.people, None, ">=", self.k)]

@@ -9,7 +9,7 @@ from math import ceil, floor, log
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, one_of
+from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, make, one_of
 from privacy_sql.criteria._on_arrays import ByFormula, Formula
 from privacy_sql.errors import UsageError, number_of, people
 from privacy_sql.kernels.diversity import UNSURE, entropy_reaches, exponential_entropy
@@ -114,6 +114,13 @@ class LDiversity(ByFormula):
         if self.kind == "recursive":
             return Fraction(str(self.c))
         return 1 / self.ell if self.kind == "probabilistic" else self.ell
+
+    def for_marginals(self) -> Criterion | None:
+        """The same kind in the table that marginals suggest, which knows no probabilistic one."""
+        if self.kind == "probabilistic":
+            return None
+        kept = {name: value for name, value in self.params.items() if name in ("l", "c")}
+        return make("maxent_l_diversity", {**kept, "kind": self.kind})
 
     def context(self) -> dict[str, Any]:
         low, high = self._unsure

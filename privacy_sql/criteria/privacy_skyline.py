@@ -131,6 +131,11 @@ class PrivacySkyline(Criterion):
         return "points" if not self.per_value and len({point.limit for point in self.limits}) == 1 else None
 
     @property
+    def breaches(self) -> Sequence[Fraction]:
+        """The limits of `points`, which hold for every value without its own."""
+        return [point.limit for point in self.limits if not point.skyline]
+
+    @property
     def slider_places(self) -> tuple[tuple[str | int, ...], ...]:
         return () if self.slider is None else tuple(("points", n, 3) for n in range(len(self.points)))
 

@@ -114,8 +114,8 @@ class CountedPlan:
         table = self.plan.table
         if not table.sensitives or table.values_per_person != "one":
             return None
-        asked = [c for c in self.require if c.name == "ck_safety" and c.slider]
-        return asked[0] if asked else criteria.make("ck_safety", {"c": "1", "k": "0"})
+        asked = (criterion for criterion in self.require if criterion.facts is not None)
+        return next(asked, None) or criteria.make("ck_safety", {"c": "1", "k": "0"})
 
     def refuse_unfit(self) -> None:
         """Refuse what cannot be searched, as `run` does."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import log, prod
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -42,6 +42,12 @@ class SeenGroups(Protocol[Gone]):
     """The groups of a choice, as relations or in memory; some of them are named as `failing` returns them."""
 
     @property
+    def grouping(self) -> Grouping | None: ...
+
+    @property
+    def in_memory(self) -> GroupsInMemory | None: ...
+
+    @property
     def people(self) -> np.ndarray[Any, Any]: ...
 
     def failing(self, criteria: Sequence[Criterion]) -> Gone: ...
@@ -64,6 +70,8 @@ AnySeen: TypeAlias = SeenGroups[Any]  # for both ways of holding them
 
 class GroupsInSql:
     """A grouping and the answers about its groups, each computed once."""
+
+    in_memory: ClassVar[None] = None
 
     def __init__(self, grouping: Grouping) -> None:
         self.grouping = grouping
@@ -155,13 +163,13 @@ class Shown:
     @property
     def grouping(self) -> Grouping:
         """The same as relations, where they are."""
-        assert isinstance(self.left, GroupsInSql)
+        assert self.left.grouping is not None
         return self.left.grouping
 
     @property
     def in_memory(self) -> GroupsInMemory | None:
         """The same where they are in memory."""
-        return self.left if isinstance(self.left, GroupsInMemory) else None
+        return self.left.in_memory
 
 
 DICTIONARY = ("code", "value")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -156,10 +157,16 @@ class GroupsInMemory:
     `kept` are the positions of these groups among all groups of the choice, if some have been left out.
     """
 
+    grouping: ClassVar[None] = None
+
     def __init__(self, counts: InMemory, groups: Groups, kept: Ints | None = None, n_before: int = 0) -> None:
         self.counts, self.of = counts, groups
         self._kept, self._n_before = kept, n_before
         self._failing: dict[str, Bools] = {}
+
+    @property
+    def in_memory(self) -> Self:
+        return self
 
     def failing(self, criteria: Sequence[Criterion]) -> GroupMask:
         """The groups that break a requirement on their own, among all groups of the choice."""

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from privacy_sql import registry
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
-from privacy_sql.criteria import Criterion
+from privacy_sql.criteria import Criterion, largest_size
 from privacy_sql.errors import Undecided
 from privacy_sql.judge import decided, decided_each, for_column
 from privacy_sql.lattice.costs import AnySeen, Costs, GroupsInSql, Shown
@@ -215,11 +215,11 @@ class LatticeSearch:
         """What stays for each column, and how many people are suppressed; None if these are too many."""
         every = [seen, *(side._seen([choice])[0] for side in self.sides)]
         most = self.allowed * self.base.rows
-        held = [its for its in every if isinstance(its, GroupsInMemory)]
+        held = [groups for its in every if (groups := its.in_memory)]
         if held:
             return thinned_in_memory(held, require, most)
-        counted = [its.grouping for its in every if isinstance(its, GroupsInSql)]
-        rolled = [grouping for grouping in counted if isinstance(grouping, Rolled)]
+        rolled = [grouping for its in every if isinstance(grouping := its.grouping, Rolled)]
+        assert len(rolled) == len(every), "what reads original columns is refused before"
         found = thinned(rolled, lambda it: GroupsInSql(it).failing(require), most)
         if found is None:
             return None
@@ -462,7 +462,7 @@ def without_values(utility: Utility, base: Base) -> bool:
 def required_k(require: Sequence[Criterion]) -> int | None:
     """The largest k of k-anonymity among the requirements and those they imply."""
     implied = [c for criterion in require for c in (criterion, *criterion.necessary())]
-    return max((int(c.params["k"]) for c in implied if c.name == "k_anonymity"), default=None)
+    return largest_size(implied)
 
 
 # choices that are fully judged and priced; a search judges the most telling requirements first

@@ -23,7 +23,7 @@ from privacy_sql.methods import Asked, Method, Proposal, at_levels, refuse_suppr
 from privacy_sql.searches import Limits
 from privacy_sql.searches.full_domain import Goal
 from privacy_sql.table import Table
-from privacy_sql.utilities import Additive
+from privacy_sql.utilities import Utility
 
 log = logging.getLogger("privacy_sql")
 
@@ -63,10 +63,10 @@ class FullDomain(Method):
     def __post_init__(self) -> None:
         share(self.max_suppressed, "max_suppressed")
         one_of(self.suppress, ("rows", "cells"), "full_domain", "suppress")
-        utility = registry.get("utilities", self.minimise)
-        if self.steering.importance and not issubclass(utility, Additive):
+        utility: Utility = registry.get("utilities", self.minimise)()
+        if self.steering.importance and utility.by_label is None:
             names = registry.available("utilities")
-            sums = [name for name in names if issubclass(registry.get("utilities", name), Additive)]
+            sums = [name for name in names if registry.get("utilities", name)().by_label is not None]
             raise UsageError(
                 "no_weighted_utility",
                 f"{self.minimise} is not a sum over columns, so importance has no effect on it",

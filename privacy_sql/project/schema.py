@@ -5,11 +5,10 @@ from __future__ import annotations
 import dataclasses
 import keyword
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from privacy_sql import registry
 from privacy_sql.hierarchies.spec import KINDS
-from privacy_sql.methods import Method
 from privacy_sql.project import reading
 
 Schema = dict[str, object]
@@ -72,7 +71,10 @@ def _release() -> Schema:
 def _parts(family: str, *, several: bool = False) -> tuple[list[str], Schema]:
     """The parts of a family and their parameters; with `several`, also as a list."""
     names = registry.available(family)
-    made = {name: _parameters(registry.get(family, name)) for name in names}
+    found = {name: registry.get(family, name) for name in names}
+    # a Python keyword among the parameters of a method has another name in Python
+    bound = {name: part.bound if family == "methods" else dict for name, part in found.items()}
+    made = {name: _parameters(part, bound[name]) for name, part in found.items()}
     nothing: Schema = {"type": "null"}
     known: Schema = {}
     for name, part in made.items():
@@ -82,7 +84,7 @@ def _parts(family: str, *, several: bool = False) -> tuple[list[str], Schema]:
     return names, known
 
 
-def _parameters(part: type) -> Schema:
+def _parameters(part: type, bound: Callable[[Mapping[str, int]], Mapping[str, int]]) -> Schema:
     """The parameters of a criterion or a method, by the names they have in the file."""
     known: Schema = {}
     required = []
@@ -90,8 +92,7 @@ def _parameters(part: type) -> Schema:
         if not field.init:
             continue
         name = field.name.rstrip("_")
-        if issubclass(part, Method):  # a Python keyword has another name in Python
-            name = next((word for word in keyword.kwlist if part.bound({word: 0}) == {field.name: 0}), name)
+        name = next((word for word in keyword.kwlist if bound({word: 0}) == {field.name: 0}), name)
         # its type, as far as the annotation says
         annotation = str(field.type)
         if set(re.findall(r"\w+", annotation)) & {"Any", "Sequence", "Mapping"}:

@@ -31,9 +31,9 @@ def warnings(directory: Path, release: Release) -> list[str]:
 def compared(directory: Path, grouping: Candidate, require: Sequence[Criterion]) -> list[str]:
     """What registered releases and these groups together say.
 
-    Empty if `composition` is required, which refuses instead of warning.
+    Empty if a requirement such as `composition` refuses instead of warning.
     """
-    if any(criterion.name == "composition" for criterion in require):
+    if any(criterion.weighs_releases for criterion in require):
         return []
     out = registered(Register(directory / FILE_NAME))
     told = [

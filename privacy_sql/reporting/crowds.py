@@ -12,7 +12,7 @@ from typing import Any
 
 from privacy_sql.counted.base import count
 from privacy_sql.counted.grouping import Grouping
-from privacy_sql.criteria import least
+from privacy_sql.criteria import largest_size, least
 from privacy_sql.errors import UsageError
 from privacy_sql.publishing import baseline
 from privacy_sql.publishing.baseline import Baseline, Guess
@@ -47,8 +47,7 @@ def of_release(release: Release) -> Record:
 
 def small(require: Sequence[Any]) -> int:
     """The size below which a group counts as small: what is required of groups, or a usual one."""
-    asked = least(require)
-    return asked if any(criterion.name == "k_anonymity" for criterion in require) else max(asked, USUAL)
+    return USUAL if largest_size(require) is None else least(require)
 
 
 def told(guesses: Sequence[Guess] | None, k: int) -> Record | None:

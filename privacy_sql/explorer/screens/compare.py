@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import ClassVar
 
-from privacy_sql import api, criteria, methods
-from privacy_sql.criteria import Criterion
+from privacy_sql import api, methods
+from privacy_sql.criteria import Criterion, largest_size
 from privacy_sql.errors import UsageError
 from privacy_sql.explorer.asking import text, whole
 from privacy_sql.explorer.choices import groupings, utilities, verdict_told
@@ -57,37 +57,16 @@ class Compare(Screen):
         if name not in OTHERS:
             raise UsageError("bad_question", "there is no such method here", hint="Reload the page.")
         # groups of microaggregation: as asked, else as required, else of five
-        required = [int(c.params["k"]) for c in decision.counted.require if c.name == "k_anonymity"]
-        k = whole(question, "k", max(required, default=5))
+        k = whole(question, "k", largest_size(decision.counted.require) or 5)
         given = {"k": k, "seconds": whole(question, "seconds", USUAL_SECONDS)}
         method = methods.make(name, {field: str(given[word]) for field, word in OTHERS[name].items()})
         with decision.beside() as (engine, plan):
-            stands = _of_marginals if name == "marginals" else lambda criterion: criterion
-            asked = [(required, found) for required in plan.require if (found := stands(required))]
+            stands = [(c, c if method.publishes_rows else c.for_marginals()) for c in plan.require]
+            asked = [(required, found) for required, found in stands if found]
             # where nothing applies publish refuses, and says what does
             require = tuple({str(found): found for _, found in asked}.values()) or plan.require
             release = api.publish(engine, plan.table, require, method.rehearsed())
-            return _other(release, asked, [str(c) for c in plan.require if stands(c) is None])
-
-
-def _of_marginals(criterion: Criterion) -> Criterion | None:
-    """What a requirement is for several marginals together: on a plain table both are the same.
-
-    >>> from privacy_sql.criteria import read
-    >>> str(_of_marginals(read("k_anonymity(k=5)"))), str(_of_marginals(read("l_diversity(l=3)")))
-    ('k_link(k=5)', 'maxent_l_diversity(l=3, kind=distinct)')
-    >>> _of_marginals(read("t_closeness(t=0.3)")) is None
-    True
-    """
-    if criterion.of_marginals:
-        return criterion
-    params = criterion.params
-    if criterion.name == "k_anonymity":
-        return criteria.make("k_link", params)
-    if criterion.name == "l_diversity" and params.get("kind") != "probabilistic":
-        kept: dict[str, object] = {name: params[name] for name in ("l", "c") if name in params}
-        return criteria.make("maxent_l_diversity", {**kept, "kind": params.get("kind", "distinct")})
-    return None
+            return _other(release, asked, [str(required) for required, found in stands if found is None])
 
 
 def _levels(decision: Decision, given: object) -> dict[str, int]:
@@ -108,7 +87,7 @@ def _compared(decision: Decision, levels: Mapping[str, int], *, everybody: bool 
     counted = decision.counted.everybody if everybody else decision.counted
     shown = counted.search.shown(counted.choice(levels))
     every = groupings(decision, levels, everybody=everybody)
-    limit = next((c for c in counted.require if c.name == "ck_safety" and c.slider), None)
+    limit = next((c for c in counted.require if c.facts is not None), None)
     curve = None
     if counted.guess is not None:
         curves = [disclosure_curve.of_groups(each, FACTS).by_language["implications"] for each in every]

@@ -10,7 +10,6 @@ from privacy_sql import api
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import Criterion, make
-from privacy_sql.criteria._skyline_points import points_of
 from privacy_sql.criteria.ck_safety import CKSafety
 from privacy_sql.errors import UsageError
 from privacy_sql.explorer.asking import text
@@ -47,13 +46,13 @@ class Knowledge(Screen):
             side.memory.once("curve of the table", partial(as_it_stands, side))
             for side in (base, *base.sides)
         ]
-        required = next((c for c in decision.counted.require if c.name == "ck_safety" and c.slider), None)
+        required = next((c for c in decision.counted.require if c.facts is not None), None)
         project = decision.project
         registered = [] if project is None else list(Register(project.directory / FILE_NAME).entries())
         return {
             "summary": decision.summary(),
             "facts": FACTS,
-            "required": None if required is None else int(required.params["k"]),
+            "required": None if required is None else required.facts,
             "limit": None if required is None else str(required.limit),
             "breach": _breach(decision),
             "columns": [{**column, "source": before} for column, before in zip(columns, source, strict=True)],
@@ -134,12 +133,7 @@ def _stories(grouping: Grouping) -> list[Json]:
 
 def _breach(decision: Decision) -> str:
     """The smallest chance that the privacy skyline of the release calls a breach."""
-    limits = [
-        limit
-        for criterion in decision.counted.require
-        if criterion.name == "privacy_skyline"
-        for _, limit in points_of(criterion.params.get("points", ()), criterion.name)
-    ]
+    limits = [limit for criterion in decision.counted.require for limit in criterion.breaches]
     return str(min(limits, default=USUAL_BREACH))
 
 

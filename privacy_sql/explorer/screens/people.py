@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import ceil
 from typing import ClassVar
 
+from privacy_sql.criteria import largest_size
 from privacy_sql.errors import UsageError, number_of
 from privacy_sql.errors import people as so_many
 from privacy_sql.explorer.asking import flag, text, whole
@@ -57,7 +58,7 @@ class People(Screen):
     def _facts(self, decision: Decision, question: Question) -> int:
         """How many facts somebody knows: those of the question, else those that are required, else none."""
         guess = decision.counted.guess
-        usual = 0 if guess is None else min(MOST_FACTS, int(guess.params["k"]))
+        usual = 0 if guess is None else min(MOST_FACTS, guess.facts or 0)
         facts = whole(question, "facts", usual)
         refuse_bad_facts(facts)
         if facts and guess is None:
@@ -83,14 +84,14 @@ def _shown(decision: Decision, facts: int) -> Json:
                 "sizes": _beside(now.sizes, was.sizes),
             }
         )
-    limit = next((c for c in counted.require if c.name == "ck_safety" and c.slider), None)
+    limit = next((c for c in counted.require if c.facts is not None), None)
     return {
         "summary": decision.summary(),
         "facts": facts,
         "most_facts": 0 if counted.guess is None else MOST_FACTS,
         # the limit is about facts on anybody, the bars about facts on the group: below it is not yet safe
-        "limit": None if limit is None or limit.params["k"] != facts else str(limit.limit),
-        "k": max((int(c.params["k"]) for c in counted.require if c.name == "k_anonymity"), default=None),
+        "limit": None if limit is None or limit.facts != facts else str(limit.limit),
+        "k": largest_size(counted.require),
         "left_out": counted.search.shown(at).n_suppressed,
         "rows_left_out": counted.search.shown(at).n_rows_suppressed,
         "columns": columns,
