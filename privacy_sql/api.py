@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import privacy_sql
-from privacy_sql import deadlines, manifest
+from privacy_sql import deadlines, manifest, registry
 from privacy_sql import files as writing
 from privacy_sql.counted.base import Base, counted_once, no_rows, refuse_strangers
 from privacy_sql.counted.base import count as counted
@@ -273,7 +273,8 @@ def as_written(
     place, _ = verifying.found(path)
     content = verifying.verified(path)
     levels = content.choice.get("levels")
-    if content.method not in ("generalise", "full_domain") or not levels or not content.files:
+    method = registry.known("methods", content.method)
+    if method is None or not method.shows_labels or not levels or not content.files:
         told = f"{content.release} was not written as a file with one level per column"
         hint = "Name the published file with --source and the column of its groups with --group."
         raise UsageError("no_levels", told, where=place.name, hint=hint)

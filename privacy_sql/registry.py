@@ -36,6 +36,15 @@ def has(family: str, name: str) -> bool:
     return name in _ours(family) or any(entry.name == name for entry in _theirs(family))
 
 
+def known(family: str, name: str) -> type[Any] | None:
+    """The part that a manifest or a release names; None where it is not installed.
+
+    >>> known("methods", "marginals").publishes_rows, known("methods", "from_elsewhere")
+    (False, None)
+    """
+    return get(family, name) if has(family, name) else None
+
+
 @cache
 def _ours(family: str) -> tuple[str, ...]:
     """The names of the built-in parts."""

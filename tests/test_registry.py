@@ -14,6 +14,7 @@ import privacy_sql as ps
 from privacy_sql import registry
 from privacy_sql.criteria.k_anonymity import KAnonymity
 from privacy_sql.errors import UsageError
+from privacy_sql.history.described import refuse_counts
 
 
 @pytest.fixture
@@ -54,3 +55,31 @@ def test_every_criterion_and_method_is_completed_by_the_name_of_its_class() -> N
     assert [name for name in shown if name.startswith("_")] == ["__version__"]
     assert {"CKSafety", "BTPrivacy", "KAnonymity", "FullDomain"} <= set(shown)
     assert all(getattr(ps, name).__name__ == name for name in shown if name.endswith(("Safety", "Privacy")))
+
+
+def test_what_a_manifest_asks_of_its_method_is_declared_there() -> None:
+    """A method that is not installed says nothing; what needs to know how it published is then refused."""
+    methods = {name: registry.get("methods", name) for name in registry.available("methods")}
+    said = {
+        "publishes_rows": {name for name, part in methods.items() if not part.publishes_rows},
+        "publishes_groups": {name for name, part in methods.items() if not part.publishes_groups},
+        "shows_centres": {name for name, part in methods.items() if part.shows_centres},
+        "permutes": {name for name, part in methods.items() if part.permutes},
+        "shows_labels": {name for name, part in methods.items() if part.shows_labels},
+        "spends": {name for name, part in methods.items() if part.spends},
+    }
+    assert said == {
+        "publishes_rows": {"marginals"},
+        "publishes_groups": {"marginals", "noisy_counts"},
+        "shows_centres": {"microaggregate"},
+        "permutes": {"bucketize"},
+        "shows_labels": {"generalise", "full_domain"},
+        "spends": {"noisy_counts"},
+    }
+    assert registry.known("methods", "from_elsewhere") is None
+    for name in (*methods, "from_elsewhere"):
+        if name in said["publishes_groups"]:
+            with pytest.raises(UsageError, match="publishes counts, not groups"):
+                refuse_counts(name, "it")
+        else:
+            refuse_counts(name, "it")

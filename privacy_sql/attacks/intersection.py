@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from privacy_sql import registry
 from privacy_sql.attacks.intersection_summary import Findings, unknown
 from privacy_sql.attacks.locating import Crowd, Names, locate, nothing_shared
 from privacy_sql.counted.base import count
@@ -112,7 +113,8 @@ def _attacked(
 
 def _of_release(release: Release) -> Description:
     """A release that has not been written, as it would be published."""
-    if release.method == "marginals":
+    method = registry.known("methods", release.method)
+    if method is not None and not method.publishes_rows:
         return _of_marginals(release)
     refuse_counts(release.method, release.name)
     if len(release.table.sensitives) != 1:

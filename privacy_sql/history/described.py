@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import files, manifest
+from privacy_sql import files, manifest, registry
 from privacy_sql.errors import NotSafe, PrivacySqlError, UsageError, did_you_mean, raise_all
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.hierarchies.base import text_of
@@ -163,7 +163,8 @@ def described_by(path: Path) -> Path:
 
 def _from_manifest(content: Manifest, path: Path) -> Description:
     """One of our own releases, described by its manifest and by what is kept next to it."""
-    if content.method == "marginals":
+    method = registry.known("methods", content.method)
+    if method is not None and not method.publishes_rows:
         return _of_marginals(content, path)
     refuse_counts(content.method, content.release)
     published = content.shown
@@ -183,7 +184,7 @@ def _from_manifest(content: Manifest, path: Path) -> Description:
         sensitive=sensitive[0],
         columns={name: _own(content, name, published[name], kept) for name in quasi},
         group=content.group_column,
-        locate="centroid" if content.method == "microaggregate" else "region",
+        locate="centroid" if method is not None and method.shows_centres else "region",
         tables={part.relation: part.fingerprint for part in content.tables},
         several=content.values_per_person != "one",
         # labels of several rounds overlap, and an adversary who knows the method knows the round
@@ -300,12 +301,12 @@ def _own(content: Manifest, name: str, form: str, kept: kept_privately.KeptRelea
 
 
 CELL_ROWS = "n_rows"  # the column of marginals with the number of rows in a cell
-COUNTS = ("marginals", "noisy_counts")  # methods that publish how many there are, not who is in which group
 
 
 def refuse_counts(method: str, name: str) -> None:
     """Refuse counts of cells: they put nobody in a group, so nobody can be found or guessed."""
-    if method in COUNTS:
+    known = registry.known("methods", method)
+    if known is not None and not known.publishes_groups:
         hint = "Attack releases of groups. Judge marginals with k_link, k_combinatorial and"
         hint += " maxent_l_diversity; `privacy-sql budget` adds up the losses of noise."
         raise UsageError("no_groups", f"{name} publishes counts, not groups of people", hint=hint)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privacy_sql import files as writing
-from privacy_sql import manifest
+from privacy_sql import manifest, registry
 from privacy_sql.errors import DataError, NotSafe, PrivacySqlError, UsageError, did_you_mean, raise_all
 from privacy_sql.history import kept_privately
 from privacy_sql.history.chain import Chain, Record
@@ -317,15 +317,15 @@ def registered(register: Register, names: Iterable[str] | None = None) -> Out:
     several: list[str] = []
     for called, place in found.items():
         # a description names one sensitive column, and is about groups
-        method, sensitive, joined = None, 1, True
+        method, sensitive, joined = None, 1, True  # an unknown method published groups, as most do
         if place.name.endswith(manifest.SUFFIX):
             content = manifest.read(place)
-            method = content.method
-            joined = method != "marginals" or joinable(content.choice["marginals"])
+            method = registry.known("methods", content.method)
+            joined = method is None or method.publishes_rows or joinable(content.choice["marginals"])
             sensitive = len(content.in_role("sensitive"))
         if sensitive > 1:
             several.append(called)
-        if method == "noisy_counts":
+        if method is not None and method.spends and not method.publishes_groups:
             noise.append(called)
         elif sensitive and not joined:
             beyond.append(called)

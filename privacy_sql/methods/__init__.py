@@ -62,6 +62,9 @@ class Method(ABC):
     chooses_levels: ClassVar[bool] = False  # these choices are a level for each column
     leaves_out: ClassVar[bool] = False  # it may leave out groups that fail at its levels
     publishes_rows: ClassVar[bool] = True  # and not the counts of marginals
+    publishes_groups: ClassVar[bool] = True  # in which somebody can be found, and not how many there are
+    shows_centres: ClassVar[bool] = False  # of groups, so that a reader looks for the nearest one
+    permutes: ClassVar[bool] = False  # sensitive values are in random order within their group
 
     @abstractmethod
     def propose(self, base: Base, asked: Asked) -> Proposal:

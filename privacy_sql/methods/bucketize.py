@@ -37,6 +37,7 @@ class Bucketize(Method):
     """
 
     name: ClassVar[str] = "bucketize"
+    permutes: ClassVar[bool] = True
 
     by: str | Sequence[str] | Mapping[str, int]
     layout: str = "one_table"

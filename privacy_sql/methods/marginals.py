@@ -52,6 +52,7 @@ class Marginals(Method):
     searches: ClassVar[bool] = True
     several_sensitive: ClassVar[bool] = True
     publishes_rows: ClassVar[bool] = False
+    publishes_groups: ClassVar[bool] = False
 
     inject: Mapping[str, int] | str | None = None
     max_with_sensitive: int | None = None

@@ -42,6 +42,7 @@ class Microaggregate(Method):
     """
 
     name: ClassVar[str] = "microaggregate"
+    shows_centres: ClassVar[bool] = True
 
     k: int
     size: str = "fixed"

@@ -56,6 +56,7 @@ class NoisyCounts(Method):
     name: ClassVar[str] = "noisy_counts"
     # its guarantee is a promise, so no requirement on rows applies
     promises: ClassVar[bool] = True
+    publishes_groups: ClassVar[bool] = False
     spends: ClassVar[bool] = True  # of the privacy budget
 
     epsilon: str | float | Fraction

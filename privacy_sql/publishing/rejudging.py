@@ -47,7 +47,8 @@ def published_rows(engine: Engine, path: str | Path) -> tuple[Manifest, Table | 
 def guess(engine: Engine, content: Manifest, table: Table, grouping: Grouping) -> guesses.Baseline:
     """How sure a guess from published rows in these groups is."""
     # whether values are in random order within their group
-    if content.method == "bucketize" or content.choice.get("output") == "bucketized":
+    method = registry.known("methods", content.method)
+    if (method is not None and method.permutes) or content.choice.get("output") == "bucketized":
         return guesses.of_group_numbers(grouping, table)
     return guesses.of_table(engine, table, grouping)
 
@@ -110,8 +111,8 @@ def rejudge(engine: Engine, path: str | Path) -> Rejudged:
 
 def _how_else(content: Manifest) -> str:
     """How to find out what published rows do not show. Noise is not drawn again, which would cost budget."""
-    known = registry.has("methods", content.method)
-    if known and registry.get("methods", content.method).promises:
+    method = registry.known("methods", content.method)
+    if method is not None and method.promises:
         return "`privacy-sql verify` finds any changed byte, `privacy-sql budget show` says what was charged."
     if content.versions.privacy_sql == __version__:
         return "This version judged it when it was published; `privacy-sql verify` finds any change since."
@@ -139,7 +140,8 @@ def _required(content: Manifest) -> tuple[list[Criterion], list[str]]:
 def _table(content: Manifest, place: Path) -> Table | None:
     """The published rows in their roles; None if they are not rows of one table with one person each."""
     places = files.places(content, place.parent)
-    counts = content.method in ("marginals", "noisy_counts")
+    method = registry.known("methods", content.method)
+    counts = method is not None and not method.publishes_groups
     if len(places) != 1 or counts or content.values_per_person != "one":
         return None
     said = content.insensitive or {}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privacy_sql import files
+from privacy_sql import files, registry
 from privacy_sql.engines import Engine, connect
 from privacy_sql.errors import NotSafe, UsageError, did_you_mean, listed, raise_all
 from privacy_sql.kernels.marginals.counting_bounds import CountQuestion, answers, expectations
@@ -296,7 +296,8 @@ def reconstruct(path: str | Path, engine: Engine | None = None) -> Reconstructio
     files.refuse_no_path(path, "what to reconstruct")
     place, content = verifying.found(path, engine)
     verifying.verified(path, engine)
-    if content.method != "marginals":
+    method = registry.known("methods", content.method)
+    if method is None or method.publishes_rows:
         raise UsageError(
             "no_marginals",
             f"{content.release} was published by {content.method}, not as marginals",
