@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -159,6 +160,118 @@ def test_only_the_engine_knows_duckdb() -> None:
             assert not re.search(
                 r"^\s*(import|from) duckdb", path.read_text(encoding="utf-8"), re.MULTILINE
             ), path.name
+
+
+# where a part is asked for by its class or its name, and why it may be
+ASKED_FOR = {
+    "api.py": "somebody may pass anything as a method",
+    "judge.py": "somebody may pass anything as a requirement",
+    "manifest.py": "a manifest of marginals must name them; the record stands below the methods",
+    "publishing/advisories.py": "faults of old versions, by the names of parts in their manifests",
+    "export/dbt.py": "the macros know two methods; another one that shows labels may do more than that",
+    "reporting/near_widths.py": "its curve is of the widths of one requirement",
+    "reporting/recording.py": "that curve is loaded only where it is asked for",
+    "reporting/describing.py": "a section about one requirement, by its name in the record of a verdict",
+    "reporting/verdict.py": "the same",
+    "reporting/sections/background.py": "the same",
+    "reporting/sections/disclosure.py": "the same",
+    "reporting/sections/readers.py": "the same",
+    "reporting/sections/skyline.py": "the same",
+}
+OF_PARTS = ("criteria", "methods", "utilities")
+
+
+@cache
+def parts_by_class() -> dict[str, Path]:
+    """The class of every part, and those they are made from -> its file."""
+    kinds = {
+        kind
+        for room in OF_PARTS
+        for name in registry.available(room)
+        for kind in registry.get(room, name).__mro__
+        if kind.__module__.startswith("privacy_sql.")
+    }
+    return {kind.__name__: Path(inspect.getfile(kind)) for kind in kinds}
+
+
+@cache
+def names_of_parts() -> dict[str, Path]:
+    """Those of requirements and methods, which records name as well; measures have words of all days."""
+    rooms = ("criteria", "methods")
+    return {name: PACKAGE / room / f"{name}.py" for room in rooms for name in registry.available(room)}
+
+
+def words_of(node: ast.AST) -> set[str]:
+    """The texts of a literal, or of a tuple or set of them."""
+    parts = node.elts if isinstance(node, (ast.Tuple, ast.List, ast.Set)) else [node]
+    return {str(part.value) for part in parts if isinstance(part, ast.Constant)}
+
+
+@cache
+def named_together() -> dict[str, ast.AST]:
+    """The constants of all modules that name parts."""
+    return {
+        ast.unparse(node.targets[0]): node.value
+        for path in MODULES
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign) and words_of(node.value) & set(names_of_parts())
+    }
+
+
+def asked_for(path: Path, source: str) -> Iterator[str]:
+    """Where a module asks for the class of a part, or compares a name with that of one."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass"):
+            named = {each.id for each in ast.walk(node.args[1]) if isinstance(each, ast.Name)}
+            if any(parts_by_class().get(name, path) != path for name in named):
+                yield ast.unparse(node)
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            told = {ast.unparse(side) for side in sides}
+            words = {word for side in sides for word in words_of(side)}
+            words |= {
+                word for text in told & set(named_together()) for word in words_of(named_together()[text])
+            }
+            homes = {names_of_parts().get(word, path) for word in words}
+            homes |= {parts_by_class().get(text.removesuffix(".name"), path) for text in told}
+            # "marginals" and "composition" are also keys of records, so what is compared must be a name
+            asks = any(re.search(r"(name|method|criterion|asked|kind)\W*$", text) for text in told)
+            if asks and homes - {path}:
+                yield ast.unparse(node)
+
+
+def test_nobody_asks_for_the_class_or_the_name_of_a_part_outside_its_file() -> None:
+    """What a part may be asked is declared on its base class, so that somebody's own part is asked too."""
+    found = {}
+    for path in MODULES:
+        asked = [*asked_for(path, path.read_text(encoding="utf-8"))]
+        if asked and home(path) != "papers":  # a paper is about the parts that it names
+            found[path.relative_to(PACKAGE).as_posix()] = asked
+    assert {place: asked for place, asked in found.items() if place not in ASKED_FOR} == {}
+    assert set(ASKED_FOR) <= set(found), "these ask no longer"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "isinstance(asked, KLink)",
+        "issubclass(part, (str, Method))",
+        "c.name == 'k_anonymity'",
+        "content.method not in ('marginals', 'bucketize')",
+        "verdict['criterion'] != 'composition'",
+        "each.name == KLink.name",
+        "method in GENERALISING",
+        "'ck_safety' in asked",
+    ],
+)
+def test_asking_for_a_part_is_found(line: str) -> None:
+    assert [*asked_for(PACKAGE / "release.py", line)]
+
+
+def test_a_part_may_ask_for_itself() -> None:
+    assert not [
+        *asked_for(PACKAGE / "criteria" / "k_link.py", "isinstance(asked, KLink) or name == 'k_link'")
+    ]
 
 
 def named_in(door: str) -> set[str]:
