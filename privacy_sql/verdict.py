@@ -6,16 +6,18 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from privacy_sql.display import notebook
+from privacy_sql.display.rounding import MOST_DIGITS, as_float, rounded
 from privacy_sql.display.rounding import Number as Number
 from privacy_sql.display.rounding import as_asked as as_asked
-from privacy_sql.display.rounding import as_float
 from privacy_sql.display.rounding import shown as shown
 
 # Without an exact form, a value this close to its limit is not safe (rounding cannot decide).
 TOLERANCE = 1e-9
+LONGEST = 14_000  # bits of a denominator: Python writes no integer of more than 4300 digits
 
 
 class Witness(Mapping[str, Any]):
@@ -119,7 +121,7 @@ class Verdict:
             "criterion": self.criterion,
             "params": dict(self.params),
             "safe": self.safe,
-            "value": exact_text(self.value) if self.exact else None,
+            "value": exact_text(self.value, up=self.relation in ("<", "<=")) if self.exact else None,
             "value_float": finite(self.value),
             "limit": exact_text(self.limit),
             "relation": self.relation,
@@ -128,15 +130,19 @@ class Verdict:
         }
 
 
-def exact_text(number: Number | None) -> str | None:
-    """A number as exact text.
+def exact_text(number: Number | None, *, up: bool = True) -> str | None:
+    """A number as exact text; one that nobody can read, and Python does not write, is rounded up or down.
 
     >>> from fractions import Fraction
     >>> exact_text(Fraction(2, 3)), exact_text(5), exact_text(None)
     ('2/3', '5', None)
+    >>> exact_text(Fraction(1, 3**10_000)), exact_text(1 - Fraction(1, 3**10_000), up=False)[:9]
+    ('6.130031687231157E-4772', '0.9999999')
     """
     if number is None or (isinstance(number, float) and not math.isfinite(number)):
         return None
+    if isinstance(number, Fraction) and number.denominator.bit_length() > LONGEST:
+        return rounded(number, MOST_DIGITS, up=up)
     return str(number)
 
 

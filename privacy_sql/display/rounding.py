@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from math import isfinite
 
@@ -81,6 +81,18 @@ def as_float(number: Number) -> float:
     """
     found = float(number)
     return 1 - 2**-53 if found == 1 > number else found
+
+
+def rounded(number: Number, digits: int, *, up: bool) -> str:
+    """A number as decimals with so many digits, not below the number (`up`) or not above it.
+
+    >>> rounded(Fraction(1, 3), 4, up=True), rounded(Fraction(2, 3), 4, up=False), rounded(0.5, 4, up=True)
+    ('0.3334', '0.6666', '0.5')
+    """
+    context = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    above, below = number.as_integer_ratio()
+    found = context.divide(Decimal(above), Decimal(below)).normalize(context)
+    return f"{found:f}" if abs(found.adjusted()) < MOST_DIGITS else str(found)
 
 
 def _told_apart(number: Number, digits: int, kind: str, beside: Number | None) -> str:

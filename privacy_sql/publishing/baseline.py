@@ -167,6 +167,16 @@ def baseline(engine: Engine, table: Table | Release) -> dict[str, Any]:
     return found.to_json()
 
 
+def left_out(release: Release) -> int | None:
+    """The people whom a release leaves out, each with one row or several; None where `suppressed` is."""
+    if not release.suppressed or release.table.values_per_person == "one" or release.baseline is None:
+        return release.suppressed
+    found: Baseline = release.baseline
+    guess, *_ = found.as_published
+    everybody: int = release.base.n_people
+    return everybody - sum(n * alike for n, _, alike in guess.groups)
+
+
 def of_table(engine: Engine, table: Table, own: Grouping | None = None) -> Baseline:
     """The baseline of an unchanged table; `own` are its groups if they are already counted."""
     free = table.as_they_are

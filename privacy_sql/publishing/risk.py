@@ -68,7 +68,7 @@ def of_release(release: Release, thresholds: Sequence[str] = THRESHOLDS) -> dict
         raise UsageError("no_groups", f"{release.method} publishes no groups of people", hint=hint)
     asked = _with_limit(thresholds, release.determination)
     told = _told(found, release.grouping.one_table, asked)
-    gone = release.suppressed or 0
+    gone = baseline.left_out(release) or 0
     return told | {"suppressed": exact_text(Fraction(gone, told["people"] + gone))}
 
 

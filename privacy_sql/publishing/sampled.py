@@ -12,13 +12,15 @@ from typing import Any
 
 from privacy_sql.counted import further_column
 from privacy_sql.counted.grouping import Grouping
+from privacy_sql.display.rounding import rounded
 from privacy_sql.errors import DataError, people
 from privacy_sql.kernels import sampled_risk
 from privacy_sql.query.template import Sql, render
 from privacy_sql.verdict import exact_text
 
 MOST = 10**12  # the largest weight: more people than there are
-LONG = 40  # the most characters of a readable fraction
+SHORT = 64  # the most bits of a readable denominator
+DIGITS = 10
 
 
 def estimates(grouping: Grouping) -> dict[str, Any]:
@@ -41,7 +43,7 @@ def estimates(grouping: Grouping) -> dict[str, Any]:
     # the smaller the population, the more of those alone in the sample are alone in it
     alone = sampled_risk.alone_in_population(groups, max(floor(population), everybody))
     return {
-        "population": _text(population),
+        "population": f"{float(population):.{DIGITS}g}",
         "risk_max": max(risk for risk, _ in risks),
         "risk_average": sum(risk * n for risk, n in risks) / everybody,
         "alone_in_population": None if alone is None else _text(alone),
@@ -77,7 +79,8 @@ def _weighed(grouping: Grouping) -> list[dict[str, Any]]:
     return rows
 
 
-def _text(number: Fraction | float) -> str:
-    """A fraction if it is short enough to read, otherwise ten of its digits."""
-    told = str(number) if isinstance(number, Fraction) else ""
-    return told if 0 < len(told) <= LONG else f"{float(number):.10g}"
+def _text(share: Fraction | float) -> str:
+    """A fraction if it is short enough to read, otherwise ten of its digits, and never less than it."""
+    if isinstance(share, Fraction) and share.denominator.bit_length() <= SHORT:
+        return str(share)
+    return rounded(share, DIGITS, up=True)

@@ -73,6 +73,41 @@ def test_the_report_shows_the_risks_of_the_people_who_are_published(tmp_path: Pa
     assert "0.09 asks for 12 people" in page and "nothing was required" in page and "Singling out" in page
 
 
+SEVERAL = """
+version: 1
+name: p
+releases:
+  out:
+    source: {file: visits.csv}
+    identifier: {column: who}
+    quasi_identifiers: [{column: age}]
+    sensitive: {column: ill, values_per_person: %s}
+    require: {k_anonymity: {k: 3}}
+    method: {generalise: {levels: {age: 0}, max_suppressed: 0.9}}
+    output: {target: out.csv}
+"""
+
+
+@pytest.mark.parametrize("kind", ["set", "multiset"])
+def test_of_people_with_several_rows_the_people_left_out_are_counted(tmp_path: Path, kind: str) -> None:
+    """Seven people stay; one with five rows and one with a row leave: six rows, of two people."""
+    ages = [(who, "3*" if who < 4 else "4*") for who in range(7)] + [(7, "5*"), (8, "6*")]
+    rows = [f"{who},{age},{ill}" for who, age in ages for ill in ("flu", "gout")[: 1 + who % 2]]
+    rows += [f"7,5*,{ill}" for ill in ("cold", "asthma", "flu")]
+    (tmp_path / "visits.csv").write_text("who,age,ill\n" + "\n".join(rows) + "\n")
+    (tmp_path / "privacy.yml").write_text(SEVERAL % kind)
+    (before,) = run(["risk", "--project", str(tmp_path)]).more["risks"]
+    assert (before["people"], before["suppressed"]) == (7, "2/9")
+    points = run(["search", "--frontier", "--project", str(tmp_path)]).more["searches"]
+    assert [one["suppressed"] for one in points[0]["frontier"] if one["levels"] == {"age": 0}] == [2]
+    assert run(["run", "--project", str(tmp_path)]).exit == 0
+    written = json.loads((tmp_path / "target" / "records" / "out.json").read_text())["run"]
+    assert written["risk"]["suppressed"] == "2/9" and written["suppressed"] > 2
+    assert run(["report", "--project", str(tmp_path), "--audience", "internal"]).exit == 0
+    page = next((tmp_path / "target").rglob("out.html")).read_text()
+    assert "22.2 % of the people were left out" in page
+
+
 PUBLISHED = """
 version: 1
 name: p

@@ -14,7 +14,10 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.cli.main import run
+from privacy_sql.criteria import _risks as risks
+from privacy_sql.criteria._risks import EqualGroups
 from privacy_sql.kernels.sampled_risk import alone_in_population, expected_risk
+from privacy_sql.verdict import Verdict
 from tests.seeds import START
 
 
@@ -122,6 +125,32 @@ def test_rows_that_stand_for_several_people_weigh_as_often(engine: Any) -> None:
     asked = table(["5", "2", "9"], more={"n": [2, 1, 0]}, count="n")
     found = estimated(engine, asked)
     assert found["population"] == "12" and found["risk_max"] == pytest.approx(expected_risk(3, 12))
+
+
+def test_weights_of_a_large_survey_are_told_in_digits_that_do_not_fall_short() -> None:
+    """48,842 people in groups of many sizes stand for nine billion: the fraction has thousands of digits."""
+    sizes, left = [990], 48_842 - 990
+    while left:
+        sizes.append(min(len(sizes), left))
+        left -= sizes[-1]
+    ages = [str(number) for number, size in enumerate(sizes) for _ in range(size)]
+    frame = pd.DataFrame({"age": ages, "w": 189_664})
+    with ps.connect() as engine:
+        found = estimated(engine, ps.Table(frame, ["age"], weight="w"))
+    exact = alone_in_population(dict(Counter(sizes)), 48_842 * 189_664)
+    assert isinstance(exact, Fraction) and exact.denominator > 10**4_300
+    told = Fraction(found["alone_in_population"])
+    assert exact <= told <= exact * (1 + Fraction(1, 10**9)) and len(found["alone_in_population"]) < 20
+    assert found["population"] == str(48_842 * 189_664)
+
+
+def test_a_mean_of_many_risks_is_told_in_digits_on_the_side_that_refuses() -> None:
+    """A journalist's risk in a population whose groups have more than a thousand sizes."""
+    mean = risks.average([EqualGroups(1, size) for size in range(1_000, 12_000)])
+    assert mean.denominator > 10**4_300
+    told = [Verdict("r", "c", {}, True, mean, 1, relation).to_json()["value"] for relation in ("<=", ">=")]
+    above, below = map(Fraction, told)
+    assert below < mean < above < below * (1 + Fraction(1, 10**15)) and max(map(len, told)) < 40
 
 
 @pytest.mark.parametrize("bad", [None, "", "-1", "0", "0.5", "nan", "NaN", "inf", "1e13", "many", "1,5"])

@@ -178,6 +178,7 @@ def _with_own(
     from privacy_sql.api import publish
     from privacy_sql.errors import PrivacySqlError
     from privacy_sql.lattice.result import SearchResult
+    from privacy_sql.publishing.baseline import left_out
     from privacy_sql.verdict import finite
 
     own = plan.method
@@ -196,7 +197,7 @@ def _with_own(
     shown = {
         "risks": {name: finite(verdict.value) for name, verdict in release.verdicts.items()},
         "safe": release.safe,
-        "suppressed": release.suppressed,
+        "suppressed": left_out(release),
     }
     points = [{**p, **shown} if p["levels"] == levels else p for p in result.frontier]
     assert isinstance(result, SearchResult)
