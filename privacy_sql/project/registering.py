@@ -8,8 +8,9 @@ from typing import Any
 
 from privacy_sql import manifest
 from privacy_sql.errors import DataError, UsageError, did_you_mean
-from privacy_sql.hierarchies import Tree
+from privacy_sql.hierarchies import Hierarchy, Tree
 from privacy_sql.hierarchies.spec import rebuilt
+from privacy_sql.history import kept_privately
 from privacy_sql.history.described import describe, described_by
 from privacy_sql.history.group_contents import writer_of_known, writer_of_waiting
 from privacy_sql.history.register import FILE_NAME, Register, refuse_unnamed
@@ -32,7 +33,7 @@ def register(
     if file.name.endswith(manifest.SUFFIX) and file.is_file():
         content = manifest.read(file)
         columns = [column for column, role in content.roles.items() if role == "quasi-identifier"]
-        known = _hierarchies(content, directory, hierarchies)
+        known = known_hierarchies(content, directory, hierarchies)
         # what was kept at publication says more than what is known today
         kept_already = name == content.release and not hierarchies and known_as.reads(content)
         if not dry_run and not kept_already:
@@ -45,7 +46,19 @@ def register(
     return list(described.columns)
 
 
-def _hierarchies(content: Manifest, directory: Path, given: Sequence[str]) -> dict[str, Any]:
+def hierarchies_then(place: Path, directory: Path, given: Sequence[str]) -> dict[str, Hierarchy]:
+    """The hierarchies a release of ours was published with: of the project, given, or kept registered."""
+    content = manifest.read(place)
+    found = known_hierarchies(content, directory, given)
+    if lacking := content.hierarchies.keys() - found.keys():
+        for version in Register(directory / FILE_NAME).like(place):
+            kept = kept_privately.read(version.parent)
+            then = {} if kept is None else kept.hierarchies
+            found |= {name: then[name] for name in lacking & then.keys()}
+    return found
+
+
+def known_hierarchies(content: Manifest, directory: Path, given: Sequence[str]) -> dict[str, Any]:
     """The hierarchies of a manifest: from files, or from the project if it still has the same ones."""
     told = content.hierarchies
     found = {name: rebuilt(each.levels, each.checksum) for name, each in told.items()}

@@ -112,13 +112,16 @@ def measure(
     level: str | float = "0.95",
     nearest: int | None = None,
     seed: int = 0,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
 ) -> Measured:
     """Measure a release, or a synthetic table, against the people it was made from.
 
     `source` and `control` are files, relations, frames or tables. `released` may also be a manifest; the
-    known columns are then generalised to its levels. `most` also measures singling out by every set of up to
-    that many known columns. `linked`: two sets of columns that two adversaries know. `nearest` also guesses
-    that many people, drawn with a `seed`, from the rows nearest to them: a sample, so with an interval.
+    known columns and the secret are then generalised to its levels. It has only the checksum of a hierarchy
+    that was a file: name that in `hierarchies`, or in a table as `source`. `most` also measures singling out
+    by every set of up to that many known columns. `linked`: two sets of columns that two adversaries know.
+    `nearest` also guesses that many people, drawn with a `seed`, from the rows nearest to them: a sample, so
+    with an interval.
 
     >>> import pandas as pd, privacy_sql as ps
     >>> people = pd.DataFrame({"age": ["30", "30", "41"], "ill": ["flu", "cold", "flu"]})
@@ -138,9 +141,10 @@ def measure(
         raise UsageError("bad_argument", told, hint="A few hundred already give a narrow interval.")
     place, published = _published(released)
     shown_as = {column: published[column].column if column in published else column for column in known}
+    then = {**(source.hierarchies if isinstance(source, Table) else {}), **(hierarchies or {})}
+    kinds = {column: _level_of(published, column, then) for column in (*known, secret)}
     codes = [_Codes() for _ in (*known, secret)]
     shown = _read(engine, place, list(shown_as.values()), secret, {}, codes, "the release")
-    kinds = {column: _level_of(published, column) for column in known}
     asked = _read(engine, source, known, secret, kinds, codes, "the source")
     everything = range(len(known))
     keys = _keys(asked, shown, everything)
@@ -219,16 +223,29 @@ def _published(released: Source | Table) -> tuple[Source | Table, Mapping[str, P
     return description.source, description.columns
 
 
-def _level_of(published: Mapping[str, PublishedColumn], column: str) -> tuple[Hierarchy, int]:
+def _level_of(
+    published: Mapping[str, PublishedColumn], column: str, then: Mapping[str, Hierarchy]
+) -> tuple[Hierarchy, int]:
     """The level at which a release with a manifest shows a column; unchanged columns have level 0."""
     shown = published.get(column)
     if shown is None:
         return AsIs(), 0
-    if shown.levels is None or len(shown.levels) != 1 or (shown.levels != (0,) and shown.hierarchy is None):
-        told = f"{column} is not published at a single level, or its manifest does not name that level"
+    if shown.levels is None or len(shown.levels) != 1:
         hint = "Leave the column out, or publish it at one level; rows must fit exactly to be measured."
-        raise UsageError("no_level", told, hint=hint)
-    return shown.hierarchy or AsIs(), shown.levels[0]
+        raise UsageError("no_level", f"{column} is not published at a single level", hint=hint)
+    (level,) = shown.levels
+    given = then.get(column, AsIs())
+    known = [each for each in (given, given.for_fractions()) if each.checksum() == shown.checksum]
+    kind = shown.hierarchy or next(iter(known), AsIs())
+    if level and not kind.height:
+        told = (
+            f"{column} is published at level {level} of a hierarchy whose checksum alone is in the manifest"
+        )
+        hint = (
+            f"Give the file that was used then: --hierarchy {column}=FILE, or --project with its privacy.yml."
+        )
+        raise UsageError("no_hierarchy", told, hint=hint)
+    return kind, level
 
 
 def _read(

@@ -202,6 +202,87 @@ def test_a_release_of_ours_is_measured_at_its_levels(tmp_path: Path) -> None:
     assert told["control"]["right"] == str(found.right)
 
 
+FROM_A_FILE = """
+version: 1
+name: p
+releases:
+  people:
+    source: {file: people.csv}
+    quasi_identifiers:
+      - {column: job, hierarchy: {file: jobs.csv}}
+      - {column: zip, hierarchy: {mask: [2, 0]}}
+    sensitive: {column: ill}
+    require: {k_anonymity: {k: 2}}
+    method: {generalise: {levels: {job: 1, zip: 1}}}
+    output: {target: out/people.csv}
+"""
+JOBS = {"nurse": "care", "doctor": "care", "cook": "food", "baker": "food"}
+
+
+def _published_by_a_project(folder: Path, *, registered: bool) -> list[tuple[str, str, str]]:
+    people = [(list(JOBS)[n % 4], f"1{n % 3}{n % 2}", ("flu", "cold", "gout")[n % 7 % 3]) for n in range(96)]
+    pd.DataFrame(people, columns=["job", "zip", "ill"]).to_csv(folder / "people.csv", index=False)
+    (folder / "jobs.csv").write_text("".join(f"{job};{kind};*\n" for job, kind in JOBS.items()))
+    (folder / "privacy.yml").write_text(FROM_A_FILE)
+    if registered:  # any earlier release starts the register
+        (folder / "other.csv").write_text("zip,ill\n100,flu\n")
+        (folder / "other.yml").write_text("{file: other.csv, sensitive: ill, columns: {zip: zip}}\n")
+        assert call("register", "add", "other", folder / "other.yml", "--project", folder).exit == 0
+    assert call("run", "--project", folder).exit == 0
+    return [(JOBS[job], f"{code[:2]}*", ill) for job, code, ill in people]
+
+
+@pytest.mark.parametrize("where", ["project", "register", "option", "python"])
+def test_a_hierarchy_that_was_a_file_is_that_of_the_day(tmp_path: Path, where: str) -> None:
+    shown = _published_by_a_project(tmp_path, registered=where == "register")
+    asked = ["attack", "measure", "--release", tmp_path / "out" / "people.csv", "--known", "job,zip"]
+    asked += ["--source", tmp_path / "people.csv", "--secret", "ill"]
+    if where == "register":
+        (tmp_path / "jobs.csv").write_text("".join(f"{job};people;*\n" for job in JOBS))
+        asked += ["--project", tmp_path]
+    elif where == "project":
+        asked += ["--project", tmp_path]
+    elif where == "option":
+        asked += ["--hierarchy", f"job={tmp_path / 'jobs.csv'}"]
+    if where == "python":
+        kind = ps.Tree({job: [kind] for job, kind in JOBS.items()})
+        out = tmp_path / "out" / "people.csv"
+        with ps.connect() as engine:
+            given = ps.Table(tmp_path / "people.csv", {"job": kind, "zip": None}, "ill")
+            found = ps.measure(engine, given, out, ["job", "zip"], "ill")
+            same = ps.measure(
+                engine, tmp_path / "people.csv", out, ["job", "zip"], "ill", hierarchies={"job": kind}
+            )
+        assert found == same and (found.right, found.fitted) == (_right(shown, shown), 96)
+        return
+    told = call(*asked, "--json").json
+    assert told["exit"] == 0, told["errors"]
+    assert (told["attack"]["right"], told["attack"]["fitted"]) == (str(_right(shown, shown)), 96)
+
+
+def test_a_hierarchy_that_nobody_kept_is_asked_for(tmp_path: Path) -> None:
+    _published_by_a_project(tmp_path, registered=False)
+    asked = ["attack", "measure", "--release", tmp_path / "out" / "people.csv", "--known", "job"]
+    asked += ["--source", tmp_path / "people.csv", "--secret", "ill"]
+    (tmp_path / "elsewhere").mkdir()
+    told = call(*asked, "--project", tmp_path / "elsewhere")
+    assert told.exit == 2 and "--hierarchy job=FILE" in told.err and "single level" not in told.err
+    (tmp_path / "jobs.csv").write_text("".join(f"{job};people;*\n" for job in JOBS))
+    told = call(*asked, "--hierarchy", f"job={tmp_path / 'jobs.csv'}")
+    assert told.exit == 3 and "not the hierarchy that job was published with" in told.err
+
+
+def test_a_secret_that_is_published_coarser_is_guessed_as_it_is_published(tmp_path: Path) -> None:
+    shown = _published_by_a_project(tmp_path, registered=False)
+    asked = ["attack", "measure", "--release", tmp_path / "out" / "people.csv", "--known", "ill"]
+    asked += ["--source", tmp_path / "people.csv", "--secret", "zip", "--project", tmp_path]
+    rows = [(ill, "", code) for _, code, ill in shown]
+    told = call(*asked, "--json").json["attack"]
+    assert told["right"] == str(_right(rows, rows)) and Fraction(told["right"]) > 0
+    codes = [code for _, code, _ in shown]
+    assert told["baseline"] == str(Fraction(max(map(codes.count, codes)), 96))
+
+
 @pytest.mark.parametrize(
     ("known", "secret", "more", "message"),
     [

@@ -29,6 +29,7 @@ class MeasureOptions(Common):
     level: str
     nearest: int | None
     seed: int
+    hierarchies: tuple[str, ...]
     url: str
 
 
@@ -44,6 +45,13 @@ class MeasureOptions(Common):
 )
 @click.option("--nearest", type=int, help="Also guess this many people (up to 2,000) from the nearest rows.")
 @click.option("--seed", default=0, type=int, show_default=True, help="Draw the people for --nearest.")
+@click.option(
+    "--hierarchy",
+    "hierarchies",
+    multiple=True,
+    metavar="COLUMN=FILE",
+    help="The hierarchy file a column of your own release was published with. Repeatable.",
+)
 @click.option("--level", default="0.95", show_default=True, help="The confidence of an interval.")
 @click.option("--connect", "url", default="duckdb:", show_default=True, help="The database of relations.")
 @shared
@@ -57,14 +65,20 @@ def command(directory: Path, **options: Unpack[MeasureOptions]) -> Outcome:
     Example: privacy-sql attack measure --source people.csv --release synthetic.csv \\
                  --known age,zip --secret illness --control others.csv
     """
+    from privacy_sql.history.described import described_by
+    from privacy_sql.manifest import SUFFIX
+    from privacy_sql.project.registering import hierarchies_then
     from privacy_sql.studies.measure import measure
 
+    released = _place(options["released"], directory)
+    own = described_by(released) if isinstance(released, Path) else None
+    given = options["hierarchies"]
     halves = [listed(part) for part in options["linked"].split(":")] if options["linked"] else None
     with named_engine(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
         found = measure(
             engine,
             _place(options["source"], directory),
-            _place(options["released"], directory),
+            released,
             listed(options["known"]),
             options["secret"],
             None if options["control"] is None else _place(options["control"], directory),
@@ -73,6 +87,9 @@ def command(directory: Path, **options: Unpack[MeasureOptions]) -> Outcome:
             level=options["level"],
             nearest=options["nearest"],
             seed=options["seed"],
+            hierarchies=hierarchies_then(own, directory, given)
+            if own and own.name.endswith(SUFFIX)
+            else None,
         )
     return Outcome("attack", rows=found.people, lines=_told(found), more={"attack": _plain(found)})
 
