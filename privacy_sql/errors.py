@@ -148,6 +148,16 @@ def as_error(problem: Exception) -> PrivacySqlError:
     return _from(problem, EngineError("unexpected", f"unexpected {type(problem).__name__}", hint=hint))
 
 
+def unread(problem: BaseException) -> str:
+    """Why the operating system does not let a file be read; empty where its content is the reason.
+
+    >>> unread(PermissionError(13, "Permission denied")), unread(UnicodeError("not UTF-8"))
+    ('cannot be read: permission denied', '')
+    """
+    told = problem.strerror if isinstance(problem, OSError) else None
+    return f"cannot be read: {told.lower()}" if told else ""
+
+
 E = TypeVar("E", bound=PrivacySqlError)
 
 

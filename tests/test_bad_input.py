@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +54,22 @@ def test_a_csv_file_of_this_shape_is_read_whole(tmp_path: Path, shape: str) -> N
 def test_a_zipped_csv_file_is_read(tmp_path: Path) -> None:
     path = saved(tmp_path, gzip.compress(WELL_FORMED["semicolons"].encode()), "people.csv.gz")
     assert check(path).json["rows"] == 2
+
+
+@pytest.mark.parametrize("name", ["people.csv", "people.csv.gz", "people.parquet"])
+def test_a_file_that_may_not_be_read_is_not_called_broken(tmp_path: Path, name: str) -> None:
+    """In a process of its own without the right of root to read everything."""
+    content = WELL_FORMED["semicolons"].encode()
+    path = saved(tmp_path, gzip.compress(content) if name.endswith(".gz") else content, name)
+    path.chmod(0)
+    plain = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    if plain and shutil.which("setpriv") is None:
+        pytest.skip("root may read every file; run it as another user, or install setpriv")
+    for verb in (["profile"], ["check", "--quasi", "age", *ONE]):
+        asked = [*plain, sys.executable, "-m", "privacy_sql", *verb, "--source", str(path)]
+        told = subprocess.run(asked, capture_output=True, text=True, check=False)
+        assert told.returncode in (3, 4) and name in told.stderr
+        assert "permission denied" in told.stderr and "UTF-8" not in told.stderr
 
 
 BROKEN: dict[str, str | bytes] = {

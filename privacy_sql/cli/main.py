@@ -182,8 +182,6 @@ def _text(outcome: Outcome) -> tuple[str, str]:
     """The text for people: the answer and the errors."""
     errors = []
     for error in outcome.errors:
-        if any(line.startswith("fault: ") and error["message"] in line for line in outcome.lines):
-            continue  # the answer already says it
         place = f" ({error['where']})" if error["where"] else ""
         hint = f" {error['hint']}" if error["hint"] else ""
         message = error["message"].rstrip(".")

@@ -88,12 +88,13 @@ class Sized(Protocol):
     def rows(self) -> int: ...
 
     @property
-    def groups(self) -> int: ...
+    def groups(self) -> int | None: ...
 
 
 def size(found: Sized) -> str:
-    """The size in rows and groups."""
-    return f"{number_of(found.rows, 'row')}, {number_of(found.groups, 'group')}"
+    """The size in rows and, if they were counted, groups."""
+    groups = "" if found.groups is None else f", {number_of(found.groups, 'group')}"
+    return f"{number_of(found.rows, 'row')}{groups}"
 
 
 def explained(verdicts: Mapping[str, Verdict], show_values: bool) -> list[str]:

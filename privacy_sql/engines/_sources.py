@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, TypeGuard
 
-from privacy_sql.errors import DataError, UsageError, nearest
+from privacy_sql.errors import DataError, UsageError, nearest, unread
 from privacy_sql.query.template import Sql, quote
 
 END_MARK = "\\."
@@ -135,7 +135,8 @@ def csv_header(path: Path) -> tuple[str, list[str]]:
             lines.seek(0)
             # if an empty line is a row, DuckDB counts a CRLF line among LF lines as two
             mixed = len(header) == 1 and len(_line_ends(lines)) > 1
-    except (UnicodeError, csv.Error, OSError, EOFError):
+    except (UnicodeError, csv.Error, OSError, EOFError) as problem:
+        refuse_unread(path, problem)
         raise DataError("bad_file", f"{path.name} is not CSV in UTF-8", hint="Save it as UTF-8.") from None
     if mixed:
         raise DataError(
@@ -211,9 +212,17 @@ def refuse_broken(path: Path) -> None:
     except EOFError:
         told = f"{path.name} is truncated"
         raise DataError("bad_file", told, hint="Copy or download it again.") from None
-    except (OSError, zlib.error):
+    except (OSError, zlib.error) as problem:
+        refuse_unread(path, problem)
         told = f"{path.name} is damaged, or is not a gzip file: its checksum does not match"
         raise DataError("bad_file", told, hint="Copy or download it again.") from None
+
+
+def refuse_unread(path: Path, problem: BaseException) -> None:
+    """Say that a file may not be read, where nothing is known of what it holds."""
+    if why := unread(problem):
+        hint = "Check the permissions of the file and its folder."
+        raise DataError("bad_file", f"{path.name} {why}", hint=hint) from None
 
 
 def text_of(path: Path) -> IO[Any]:

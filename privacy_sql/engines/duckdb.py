@@ -525,6 +525,9 @@ def explain(problem: duckdb.Error, origin: str, files: Iterable[Path] = ()) -> E
         return EngineError(
             "no_permission", "the connection has no access to that file or table", where=origin
         )
+    if kind == "IO" and "Permission denied" in reason:
+        hint = "Check the permissions of the file and its folder."
+        return EngineError("no_permission", f"{origin} failed: permission denied", hint=hint)
     return EngineError(
         "engine", f"{origin} failed on duckdb: {kind}", hint="Run with --unsafe-debug for its text."
     )

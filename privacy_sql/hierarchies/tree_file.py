@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
-from privacy_sql.errors import DataError, UsageError
+from privacy_sql.errors import DataError, UsageError, unread
 
 Row = tuple[str, ...]
 JAVA = b"\xac\xed"  # the first bytes of a serialised Java object, as ARX saves the rules of a hierarchy
@@ -74,7 +74,9 @@ def _bytes(path: Path) -> Iterable[bytes]:
                 raise UsageError("bad_hierarchy", told, hint=hint)
             yield from file
     except OSError as error:
-        reason = "does not exist" if isinstance(error, FileNotFoundError) else "cannot be read"
+        reason = (
+            "does not exist" if isinstance(error, FileNotFoundError) else unread(error) or "cannot be read"
+        )
         raise UsageError("no_such_file", f"the hierarchy file {path.name} {reason}") from None
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean
+from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, unread
 from privacy_sql.publishing.targets import PROJECT_FILE
 
 if TYPE_CHECKING:
@@ -40,8 +40,9 @@ def load(path: Path) -> object:
     except RecursionError:
         told = "brackets or indentation are nested too deeply"
         raise UsageError("bad_yaml", told, where=path.name) from None
-    except (YAMLError, UnicodeError, OSError):
-        raise UsageError("bad_yaml", "the file is not valid YAML in UTF-8", where=path.name) from None
+    except (YAMLError, UnicodeError, OSError) as problem:
+        told = f"the file {unread(problem) or 'is not valid YAML in UTF-8'}"
+        raise UsageError("bad_yaml", told, where=path.name) from None
 
 
 def _line(path: Path, problem: MarkedYAMLError) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,14 +28,27 @@ class Rejudged:
     verdicts: Verdicts
     baseline: guesses.Baseline | None
     rows: int
-    groups: int
+    groups: int | None  # None: they were not counted
     faults: tuple[PrivacySqlError, ...]
     require: tuple[Criterion, ...] = ()
     warnings: tuple[str, ...] = ()  # other faults, besides whether it is safe
 
     @property
-    def safe(self) -> bool:
-        return not self.faults
+    def safe(self) -> bool | None:
+        """Whether it is safe; None if nothing is wrong but its rows do not decide everything."""
+        return safe_of(fault.exit for fault in self.faults)
+
+
+def safe_of(exits: Iterable[int]) -> bool | None:
+    """Whether a release is safe, by what is wrong: no if that is why, and unknown after another error.
+
+    >>> safe_of([]), safe_of([5, 1]), safe_of([5])
+    (True, False, None)
+    """
+    found = set(exits)
+    if NotSafe.exit in found:
+        return False
+    return None if found else True
 
 
 def published_rows(engine: Engine, path: str | Path) -> tuple[Manifest, Table | None]:
@@ -84,7 +98,7 @@ def rejudge(engine: Engine, path: str | Path) -> Rejudged:
     ]
     if table is None:
         return Rejudged(
-            content.release, Verdicts(), None, content.rows_out, 0, tuple(wrong), (), tuple(warnings)
+            content.release, Verdicts(), None, content.rows_out, None, tuple(wrong), (), tuple(warnings)
         )
     base = count(engine, table, several=True)
     grouping = Grouping.by(base, base.own_keys())

@@ -23,7 +23,7 @@ from privacy_sql import files, manifest
 from privacy_sql.engines import Engine
 from privacy_sql.engines._sources import is_file, is_folder
 from privacy_sql.engines._sources import parts as parts_of
-from privacy_sql.errors import PrivacySqlError, UsageError
+from privacy_sql.errors import PrivacySqlError, UsageError, unread
 from privacy_sql.history import chain, ledger, register
 from privacy_sql.manifest import Manifest, WrittenFile, WrittenTable
 from privacy_sql.parameters import given
@@ -197,8 +197,9 @@ def _manifest(place: Path, release: str, taken: Sequence[Any]) -> Manifest:
         raise _foreign(taken[0], "it has no manifest")
     try:
         _, content = verifying.found(place)
-    except (PrivacySqlError, OSError):
-        raise _foreign(place, "it is not a valid manifest, or somebody changed it") from None
+    except (PrivacySqlError, OSError) as problem:
+        why = unread(problem) or "is not a valid manifest, or somebody changed it"
+        raise _foreign(place, f"it {why}") from None
     if content.release != release:
         raise UsageError(
             "target_in_use",

@@ -62,7 +62,7 @@ def read(directory: Path, name: str) -> Record | None:
     """What is known of a release; None when nothing is, or when it was written by another version."""
     try:
         found = json.loads(place(directory, name).read_bytes())
-    except (OSError, ValueError, RecursionError):
+    except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
         return None
     readable = isinstance(found, dict) and found.get("schema") == SCHEMA
     return found if readable else None

@@ -43,8 +43,25 @@ def written(folder: Path, require: Any, method: Any = None, **changes: Any) -> P
 
 def faults(place: Path) -> list[str]:
     told = call("check", "--json", place)
-    assert told.json["safe"] is (told.exit == 0)
+    # what was not decided is neither safe nor unsafe
+    assert told.json["safe"] is {0: True, 1: False}.get(told.exit)
     return told.codes
+
+
+def test_rows_that_decide_nothing_are_neither_counted_nor_called_unsafe(tmp_path: Path) -> None:
+    visits = pd.DataFrame({"who": [1, 1, 2, 3], "age": ["30"] * 4, "ill": ["flu", "cold", "flu", "cold"]})
+    with ps.connect() as engine:
+        table = ps.Table(visits, ["age"], "ill", identifier="who", values_per_person="multiset")
+        place = ps.write(
+            engine, ps.publish(engine, table, [ps.KAnonymity(3)], ps.Generalise({})), tmp_path / "out.csv"
+        )
+    told = call("check", "--json", place)
+    assert told.exit == 5 and told.codes == ["not_judged"] and not told.json["verdicts"]
+    assert (told.json["safe"], told.json["rows"], told.json["groups"]) == (None, 4, None)
+    assert told.json["releases"][0]["safe"] is None
+    text = call("check", place)
+    assert text.err.startswith("error: published rows alone do not decide")
+    assert "requirement" not in text.out and "groups" not in text.out and "fault" not in text.everything
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def _again(directory: Path, paths: tuple[Path, ...], options: CheckOptions) -> O
     if options["source"] is not None or options["requirements"]:
         hint = "A manifest already names the columns and the requirements."
         raise UsageError("two_tables", "a MANIFEST and --source or --require exclude each other", hint=hint)
-    whole, found = Outcome("check", safe=True, rows=0, groups=0), []
+    whole, found, exits = Outcome("check"), [], list[int]()
     for path in (manifest_of_table(path, directory) for path in paths):
         try:
             debug = options["unsafe_debug"]
@@ -100,7 +100,7 @@ def _again(directory: Path, paths: tuple[Path, ...], options: CheckOptions) -> O
             with there or connect(EMBEDDED, unsafe_debug=debug) as engine:
                 seen = rejudging.rejudge(engine, path)
                 judged = [public(verdict, options["show_values"]) for verdict in seen.verdicts.values()]
-                lines = explained(seen.verdicts, options["show_values"])
+                lines = ["", *explained(seen.verdicts, options["show_values"])] if len(seen.verdicts) else []
         except PrivacySqlError as caught:
             problem = caught
             if caught.code == "no_manifest" and path.is_file():
@@ -123,11 +123,11 @@ def _again(directory: Path, paths: tuple[Path, ...], options: CheckOptions) -> O
                 }
             )
             guesses += [f"warning: {warning}" for warning in seen.warnings]
-            whole.lines += [f"{seen.name}, as published", size(seen), *guesses, "", *lines]
-        whole.exit = first_exit([whole.exit, *(fault.exit for fault in faults)])
+            whole.lines += [f"{seen.name}, as published", size(seen), *guesses, *lines]
+            whole.lines.append("")
+        exits += [fault.exit for fault in faults]
         whole.errors += [fault.to_json() for fault in faults]
-        whole.lines += [*(f"fault: {fault}" for fault in faults), ""]
-    whole.safe = whole.exit == 0
+    whole.exit, whole.safe = first_exit([0, *exits]), rejudging.safe_of(exits)
     whole.more = {"releases": found}
     return whole
 
@@ -138,7 +138,7 @@ def _project(directory: Path, options: CheckOptions) -> Outcome:
 
     read = reading.read(directory)
     plans = read.selected(options["names"])
-    whole = Outcome("check", safe=True, rows=0, groups=0)
+    whole = Outcome("check", safe=True)
     told: list[dict[str, Any]] = []
 
     def ask(plan: Plan) -> None:
@@ -184,5 +184,6 @@ def _judged(
     )
 
 
-def _sum(one: int | None, other: int | None) -> int:
-    return (one or 0) + (other or 0)
+def _sum(one: int | None, other: int | None) -> int | None:
+    """Both, of which one may not have been counted."""
+    return other if one is None else one + (other or 0)
