@@ -20,7 +20,7 @@ from privacy_sql.counted.grouping import Grouping, Judgeable
 from privacy_sql.criteria import Criterion, one_of
 from privacy_sql.engines import Engine, connect
 from privacy_sql.engines._spill import private_folder
-from privacy_sql.errors import DataError, NotSafe, UsageError, number_of
+from privacy_sql.errors import DataError, NotSafe, PrivacySqlError, UsageError, number_of
 from privacy_sql.history import group_contents
 from privacy_sql.history.register import Register
 from privacy_sql.judge import Requirements, Verdicts, judge, refuse_no_list, refuse_unfit
@@ -251,11 +251,47 @@ def search(
     asked = Requirements.of(table, require)
     chosen.refuse_search(table, asked)
     with _limited(chosen, table):
-        base = counted(engine, table, several=True)
+        asks = chosen.chooses_levels and guesses.may_single_out(table)
+        people = counted_once(engine, table) if asks else table  # the best choice is asked about them again
+        base = counted(engine, people, several=True)
         refuse_unfit(base, require)
         if not base.holds_rows:
             raise no_rows(table)
-        return chosen.search(base, asked, goal)
+        found = chosen.search(base, asked, goal)
+        return _as_run_says(engine, people, require, chosen, found) if asks else found
+
+
+def _as_run_says(
+    engine: Engine,
+    people: Table,
+    require: Sequence[Criterion],
+    method: Method,
+    found: SearchResult | MarginalResult,
+) -> SearchResult | MarginalResult:
+    """The result of a search with what `run` says of its best choice: insensitive columns may single out."""
+    from privacy_sql.lattice.result import SearchResult
+    from privacy_sql.methods.generalise import Generalise
+
+    assert isinstance(found, SearchResult)
+    if found.best is None:
+        return found
+    columns = ", ".join(people.as_they_are)
+    unasked = f"note        no other combination was asked about somebody who also knows {columns}"
+    try:
+        there = Generalise(found.best["levels"], max_suppressed=str(method.allowed))
+        release = publish(engine, people, require, there)
+    except UsageError as problem:  # whatever the levels
+        return replace(found, refusal=problem)
+    except PrivacySqlError as problem:
+        told = (
+            f"note        no combination was asked about somebody who also knows {columns}: {problem.message}"
+        )
+        return replace(found, notes=(*found.notes, told))
+    told = release.baseline.sentences(release.require)[-1:] if release.baseline else []
+    refused = [f"NOT SAFE    {release.refusal.message}"] if release.refusal else []
+    counts = release.baseline.to_json() if release.baseline else None
+    notes = (*found.notes, *told, *refused, unasked)
+    return replace(found, baseline=counts, refusal=release.refusal, notes=notes)
 
 
 def _limited(method: Method, table: Table) -> AbstractContextManager[None]:

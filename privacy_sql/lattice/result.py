@@ -48,6 +48,9 @@ class SearchResult:
     hierarchies: Mapping[str, Mapping[str, object]] = field(default_factory=dict, repr=False)
     # every decided choice, for a picture of the lattice
     lattice: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    # of the best choice, where insensitive columns may single people out: what `run` counts and what it says
+    baseline: Mapping[str, Any] | None = field(default=None, repr=False)
+    refusal: PrivacySqlError | None = field(default=None, repr=False)
 
     def to_json(self) -> dict[str, Any]:
         """The fields that `search --json` adds."""
@@ -66,6 +69,8 @@ class SearchResult:
             "stopped": found.stopped,
             "frontier": [dict(point) for point in self.frontier],
             **self.steered,
+            "baseline": None if self.baseline is None else dict(self.baseline),
+            "refusal": None if self.refusal is None else self.refusal.to_json(),
             "notes": [*self.notes, *([] if self.frontier else [f"no frontier: {self.without_frontier}"])],
         }
 
@@ -154,9 +159,13 @@ class SearchResult:
         found = self.found
         told = f"{found.explored} of {number_of(found.choices, 'combination')} measured"
         if found.safe_choices is not None:
-            verb = "is" if found.safe_choices == 1 else "are"
+            one = found.safe_choices == 1
+            # of all but the best choice nobody asked what insensitive columns add
+            asked = "meets every requirement" if one else "meet every requirement"
+            safe = "is safe" if one else "are safe"
             told = (
-                f"{found.safe_choices} of {number_of(found.choices, 'combination')} {verb} safe"
+                f"{found.safe_choices} of {number_of(found.choices, 'combination')}"
+                f" {asked if self.baseline or self.refusal else safe}"
                 f" ({found.explored} measured)"
             )
         lines = [f"{self.name}    {told}"]
@@ -170,7 +179,8 @@ class SearchResult:
             lines.append(f"best        {words}    ({self.minimise} {cost}, {proof})")
         # of a search that did not decide every combination others may be finer still
         if found.complete and (n := len(self.others)):
-            told = "safe combination keeps" if n == 1 else "safe combinations keep"
+            told = "combination keeps" if n == 1 else "combinations keep"
+            told = told if self.baseline or self.refusal else f"safe {told}"
             lists = "`search --minimal` lists them (in Python `.minimal`)"
             lines.append(f"others      {n} more {told} more of another column: {lists}")
         return "\n".join([*lines, *self.notes])

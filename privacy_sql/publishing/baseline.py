@@ -329,13 +329,18 @@ def declared(table: Table) -> dict[str, Any]:
     return {"columns": columns, "known": bool(table.also_known), **reason} if columns else {}
 
 
+def may_single_out(table: Table) -> bool:
+    """Whether insensitive columns are published about which nobody has decided yet."""
+    return bool(table.as_they_are) and not (table.also_known or table.acknowledged)
+
+
 def singled_out(table: Table, require: Sequence[Any], found: Baseline | None) -> NotSafe | None:
     """The refusal of insensitive columns that single people out, or None.
 
     The requirements judge columns declared as known, and the manifest shows an acknowledgement.
     """
     smallest, k = found.smallest_known if found else None, least(require)
-    if found is None or smallest is None or smallest >= k or table.also_known or table.acknowledged:
+    if found is None or smallest is None or smallest >= k or not may_single_out(table):
         return None
     columns = ", ".join(table.as_they_are)
     entries = []  # the columns as a list in privacy.yml

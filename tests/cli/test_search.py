@@ -1,11 +1,14 @@
 """The verb `search`: what it prints, its JSON, its exit codes."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+import privacy_sql as ps
 from privacy_sql.cli.main import main, run
 from privacy_sql.project.example import write as write_example
 
@@ -182,3 +185,57 @@ def test_a_dry_run_finds_a_target_that_cannot_be_written(example, tmp_path, targ
     tried = run(["run", "--dry-run", "--project", str(project)])
     assert tried.exit == 4 and "cannot write" in tried.errors[0]["message"], tried.lines
     assert sorted(project.rglob("*")) == before
+
+
+def as_it_is(example, tmp_path, entry):
+    """The example with `hours_per_week` published unchanged."""
+    listed = "drop: [survey_weight, hours_per_week]"
+    return edited(example, tmp_path, (listed, f"drop: [survey_weight]\n    insensitive: {entry}"))
+
+
+def test_the_best_choice_is_asked_about_insensitive_columns_as_run_asks(example, tmp_path):
+    """`run` refuses these levels, so `search` does not call them safe."""
+    folder = as_it_is(example, tmp_path, "[hours_per_week]")
+    found = run(["search", "--project", str(folder)])
+    assert found.exit == 1 and found.safe is False
+    levels = json.dumps(found.more["best"]["levels"]).replace('"', "")
+    text = (folder / "privacy.yml").read_text()
+    (folder / "privacy.yml").write_text(re.sub(r"levels: \{.*\}", f"levels: {levels}", text))
+    published = run(["run", "--project", str(folder), "--dry-run"])
+    (release,) = published.more["releases"]
+    assert published.exit == 1 and found.errors == release["errors"] == [found.more["refusal"]]
+    assert found.more["baseline"] == release["baseline"]
+    told = found.lines[0]
+    assert "combinations meet every requirement (" in told and "safe (" not in told
+    assert "NOT SAFE    somebody who also knows hours_per_week finds" in told
+    assert "note        no other combination was asked about somebody who also knows hours_per_week" in told
+
+
+@pytest.mark.parametrize(("decided", "exits"), [("known: true", (0, 1)), ("acknowledge: wanted", (0, 0))])
+def test_decided_insensitive_columns_are_not_asked_about_again(example, tmp_path, decided, exits):
+    """Known ones are judged by every requirement, at every choice."""
+    folder = as_it_is(example, tmp_path, f"{{columns: [hours_per_week], {decided}}}")
+    found = run(["search", "--project", str(folder), "--goal", "best"])
+    assert (found.exit, run(["run", "--project", str(folder), "--dry-run"]).exit) == exits
+    assert found.more.get("refusal") is None and "knowing hours_per_week" not in "".join(found.lines)
+
+
+def test_insensitive_columns_that_single_nobody_out_are_told_and_not_refused():
+    rows = pd.DataFrame({"age": ["30", "31", "41", "44"] * 2, "team": ["a"] * 8, "ill": [*"fgfg"] * 2})
+    with ps.connect() as engine:
+        table = ps.Table(rows, {"age": ps.Intervals(2, 10)}, "ill", insensitive=["team"])
+        found = ps.search(engine, table, [ps.KAnonymity(4)])
+        assert found.refusal is None and found.baseline["known"]["all"]["smallest"] == 4
+        assert "baseline    knowing team too: 0 people alone, 0 in groups below 4" in str(found)
+        assert ps.publish(engine, table, [ps.KAnonymity(4)], ps.Generalise(found.best["levels"])).safe
+
+
+def test_a_release_that_run_refuses_at_any_levels_is_refused_by_search():
+    """With several values per person, unchanged columns would show which rows are of one person."""
+    rows = pd.DataFrame(
+        {"who": [*"aabbcc"], "age": [*"111111"], "hours": [*"334455"], "ill": [*"fgfgfg"]}, dtype=object
+    )
+    named = {"identifier": "who", "values_per_person": "set", "insensitive": ["hours"]}
+    with ps.connect() as engine:
+        found = ps.search(engine, ps.Table(rows, ["age"], "ill", **named), [ps.KAnonymity(2)])
+        assert found.refusal.code == "several_values"

@@ -17,6 +17,7 @@ from privacy_sql.parameters import number_in
 
 if TYPE_CHECKING:
     from privacy_sql.engines import Engine
+    from privacy_sql.errors import PrivacySqlError
     from privacy_sql.lattice.result import SearchResult
     from privacy_sql.marginals.result import MarginalResult
     from privacy_sql.methods import Method
@@ -76,6 +77,7 @@ def command(
     read = reading.read(directory)
     whole = Outcome("search", safe=True, rows=0)
     searches: list[dict[str, Any]] = []
+    refusals: list[PrivacySqlError] = []  # what `run` says of the best levels
 
     def ask(plan: Plan) -> None:
         refuse_promise(plan, "search")
@@ -97,6 +99,9 @@ def command(
                 left = None if method.seconds is None else method.seconds - (time.monotonic() - began)
                 costs = costliest.costliest(engine, plan, method, lost, left)
         differs = _differs(plan, options)
+        if result.refusal is not None:
+            refusals.append(result.refusal)
+            whole.add(result.refusal)
         searches.append({"name": plan.name, **result.to_json(), "differs": differs})
         found = {**result.to_json(), "lattice": result.lattice, "curve": curve, "bands": bands}
         records.add(directory, plan.name, "search", found)
@@ -113,7 +118,7 @@ def command(
         ]
 
     each_release(whole, read.selected(names), ask)
-    whole.safe = None if whole.exit else True
+    whole.safe = False if refusals else None if whole.exit else True
     # one release: its fields stand at the top, as `searches` has them for every release
     first = {key: value for key, value in searches[0].items() if key != "name"} if searches else {}
     whole.more = {**first, "searches": searches}
