@@ -75,6 +75,7 @@ class CountedPlan:
         self.people: Table = before.people if before else api.count(engine, plan.table)
         self.number: int = before.number if before else next(self._numbers)
         self.known: dict[Choice, JudgedChoice] = {}  # choices that are decided
+        self.readers: dict[Choice, Json] = {}  # of choices, what somebody finds who knows insensitive columns
 
     @property
     def base(self) -> Base:
@@ -232,10 +233,20 @@ class CountedPlan:
         except Undecided:
             return None
 
+    @property
+    def steps_in_words(self) -> dict[str, list[str]]:
+        """Every step of every quasi-identifier, as the page calls it."""
+        labels = self.search.lattice.labels
+        return {
+            name: [step_words(kind, level, labels[place][level]) for level in range(kind.height + 1)]
+            for place, (name, kind) in enumerate(self.base.table.hierarchies.items())
+            if name in self.plan.table.quasi
+        }
+
     def columns(self) -> list[Json]:
         """Every quasi-identifier with its steps in words and the detail that each keeps."""
         search = self.search
-        parts = search.pricing.costs.parts(loss())
+        parts, words = search.pricing.costs.parts(loss()), self.steps_in_words
         told: list[Json] = []
         for place, (name, kind) in enumerate(self.base.table.hierarchies.items()):
             if name not in self.plan.table.quasi:
@@ -244,7 +255,7 @@ class CountedPlan:
             steps: list[Json] = [
                 {
                     "level": level,
-                    "words": step_words(kind, level, search.lattice.labels[place][level]),
+                    "words": words[name][level],
                     "labels": search.lattice.labels[place][level],
                     "detail": 1 - parts[place][level] / whole if kind.height else 1.0,
                     "allowed": level in search.part.levels[place],

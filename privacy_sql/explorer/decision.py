@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from os.path import lexists
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from privacy_sql import api, registry
+from privacy_sql.criteria import least
 from privacy_sql.engines import Engine
 from privacy_sql.engines._spill import private_folder
-from privacy_sql.errors import UsageError
+from privacy_sql.errors import PrivacySqlError, Undecided, UsageError
 from privacy_sql.explorer import limits
 from privacy_sql.explorer.asking import Json
 from privacy_sql.explorer.counted import CountedPlan, JudgedChoice
@@ -26,6 +28,7 @@ from privacy_sql.methods.generalise import Generalise
 from privacy_sql.project import editing, hierarchy_to_fill
 from privacy_sql.project.hierarchy_to_fill import file_name
 from privacy_sql.project.reading import Plan, Project
+from privacy_sql.publishing.baseline import ALL, may_single_out, worst
 from privacy_sql.release import Release
 
 Connect = Callable[[Plan], Engine]
@@ -238,6 +241,46 @@ class Decision:
         method = self.generalise(self.levels if levels is None else levels)
         return api.publish(self.engine, self.counted.people, self.plan.require, method)
 
+    def reader(self, levels: Mapping[str, int], release: Release | PrivacySqlError | None = None) -> Json:
+        """What somebody finds who also knows the insensitive columns, and whether `run` refuses it for that.
+
+        None where no column is insensitive. `release` is what `run` makes of them, or why it makes none.
+        """
+        if not self.plan.table.as_they_are:
+            return None
+        choice, known = self.counted.choice(levels), self.counted.readers
+        if choice not in known:
+            try:
+                known[choice] = self._read(self.release(levels) if release is None else release)
+            except (Undecided, UsageError) as problem:
+                known[choice] = self._read(problem)
+        return known[choice]
+
+    def _read(self, release: Release | PrivacySqlError) -> Json:
+        table, k = self.plan.table, least(self.plan.require)
+        told: dict[str, Json] = {
+            "columns": list(table.as_they_are),
+            "k": k,
+            "can_edit": self.project is not None,
+        }
+        if isinstance(release, PrivacySqlError):
+            return {**told, "refusal": release.to_json()}
+        if release.baseline is not None:
+            found = worst(release.baseline.known[ALL])
+            guess = found["worst_guess"]
+            told |= {
+                "guess": None if guess is None else float(Fraction(guess)),
+                "alone": found["alone"],
+                "below": release.baseline.below(k)[1],
+            }
+        return {**told, "refusal": None if release.refusal is None else release.refusal.to_json()}
+
+    def as_run_says(self, levels: Mapping[str, int]) -> dict[str, Json]:
+        """A choice that is named as an answer: safe only if `run` would publish it."""
+        judged, reader = self.judged(levels), self.reader(levels)
+        refused = isinstance(reader, dict) and reader["refusal"] is not None
+        return {**judged.to_json(), "safe": judged.safe and not refused, "known": reader}
+
     def generalise(self, levels: Mapping[str, int]) -> Generalise:
         """The method that publishes these levels and leaves out as few people as the release allows."""
         return Generalise(dict(levels), max_suppressed=str(self.counted.method.allowed))
@@ -280,6 +323,8 @@ class Decision:
                 if name not in [criterion.name for criterion in plan.require]
             ],
             "guess": None if counted.guess is None else str(counted.guess),
+            "insensitive": list(plan.table.as_they_are),
+            "may_single_out": may_single_out(plan.table),  # asked of the choice of now, and of no other
             "levels": self.levels,
             "can_undo": self.can_undo,
             "unsaved": self.draft != self.first,

@@ -13,17 +13,23 @@ DATES = ("2021-03-05", "1987-11-20", "2004-07-16")
 WORDS = ("12345", "67890", "24680")
 
 
-def labels(kind: Hierarchy | None, level: int | None) -> list[str]:
+def labels(kind: Hierarchy | None, level: int | None, n_values: int | None = None) -> list[str]:
     """Three labels as the hierarchy would write them for invented values; `value 1` where it keeps values.
+
+    `n_values`: how many values the column has, where somebody counted them.
 
     >>> from privacy_sql.hierarchies import Intervals, Mask
     >>> labels(Intervals(10), 1), labels(Mask(3), 1), labels(None, None)
     (['20-29', '40-49', '30-39'], ['123**', '678**', '246**'], ['value 2', 'value 1', 'value 3'])
+    >>> labels(None, None, 2)
+    ['value 2', 'value 1', 'value 1']
     >>> from privacy_sql.hierarchies import Tree
     >>> labels(Tree({"flu": ["lungs", "*"]}), 2)
     ['*', '*', '*']
     """
-    plain = ["value 2", "value 1", "value 3"]
+    plain = [f"value {min(number, n_values or number)}" for number in (2, 1, 3)]
+    if n_values == 2:
+        plain[-1] = "value 1"  # not the first row again
     if kind is None or not level:
         return plain
     if above := words(kind, level):

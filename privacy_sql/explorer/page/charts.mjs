@@ -1,7 +1,7 @@
 // Pictures that several screens draw: bars in rows and lines, each with its numbers as text or as a table.
 
 import { h, svg } from "./dom.mjs";
-import { count, percent } from "./words.mjs";
+import { count, numberOf, percent } from "./words.mjs";
 
 const WIDE = 300;
 
@@ -20,7 +20,7 @@ export function histogram(label, rows) {
     svg("svg", { viewBox: `0 0 ${WIDE} 22`, preserveAspectRatio: "none", "aria-hidden": "true" },
       svg("rect", { class: "now", x: 0, y: 1, height: 12, width: long(row.people, most) }),
       svg("rect", { class: "was", x: 0, y: 15, height: 6, width: long(row.source, most) })),
-    h("span", { class: "n" }, count(row.people), h("span", { class: "vh" }, ` people in ${count(row.groups)} groups, `)),
+    h("span", { class: "n" }, count(row.people), h("span", { class: "vh" }, ` ${row.people === 1 ? "person" : "people"} in ${numberOf(row.groups, "group")}, `)),
     h("span", { class: "n small" }, count(row.source), h("span", { class: "vh" }, " in the source table"))))));
 }
 

@@ -81,7 +81,7 @@ export function scale(asked, summary) {
     const steps = 200;
     const position = (value) => (value === null ? 0 : (steps * Math.log(Math.min(Math.max(value, 1), most))) / Math.log(most));
     return {
-      steps, unit, position,
+      steps, unit, position, allowed: "write a whole number, 1 or more",
       place: (limit) => Math.round(position(number(limit))),
       limit: (place) => String(Math.max(2, Math.round(most ** (place / steps)))),
       shown: (limit) => limit,
@@ -95,6 +95,7 @@ export function scale(asked, summary) {
   const shares = unit === "share";
   return {
     steps, unit: shares ? "%" : "",
+    allowed: `write a ${shares ? "percentage" : "number"} ${slider.relation === "<=" ? "of 0 or more" : "above 0"}${shares ? ", at most 100" : ", such as 0.3"}`,
     position: (value) => (value === null ? steps : (steps * Math.min(Math.max(value, 0), most)) / most),
     place: (limit) => Math.round((steps * Math.min(number(limit), most)) / most),
     limit: (place) => String(Math.max(least, place) * (most * 100 / steps) / 100),

@@ -34,7 +34,7 @@ function frame(axis, geometry, label) {
   ];
 }
 
-export function drawScatter({ asks, axis, told, judged, levelsIn, inWords, complete, move, take }) {
+export function drawScatter({ asks, axis, told, judged, levelsIn, inWords, complete, keeps, move, take }) {
   const geometry = turned(axis, told.summary);
   const { scale, x } = geometry;
   const limit = limits.limitOf(asks, axis);
@@ -49,7 +49,7 @@ export function drawScatter({ asks, axis, told, judged, levelsIn, inWords, compl
   const now = [x(limits.worst(axis, told.now)?.float ?? null), up(told.now.detail)];
   const line = x(limits.number(limit));
   const over = axis.slider.relation.startsWith(">") || axis.slider.relation.startsWith("<") ? [line, W - RIGHT] : [line, line];
-  const said = h("p", { class: "small point", "data-said": true }, "✖ not safe · ● safe · ◆ safe, and no finer choice is · ★ now");
+  const said = h("p", { class: "small point", "data-said": true }, `✖ not safe · ○ ${keeps} · ◆ ${keeps}, and no finer choice ${keeps === "safe" ? "is" : "does"} · ★ now`);
   const picture = svg("svg", {
     class: "scatter", viewBox: `0 0 ${W} ${H}`, role: "group",
     "aria-label": `Choices by risk (${axis.requirement}) and by the detail they keep; the safe ones are listed below`,
@@ -61,7 +61,7 @@ export function drawScatter({ asks, axis, told, judged, levelsIn, inWords, compl
   path(points.filter((one) => top.has(one.choice)), marks.finest),
   svg("path", { class: "mark now", d: star(...now) }),
   svg("rect", { class: "pad", x: LEFT, y: TOP, width: W - LEFT - RIGHT, height: H - TOP - BOTTOM,
-    onpointermove: (event) => { const one = nearest(event, points); if (one) said.textContent = about(one, inWords, axis); },
+    onpointermove: (event) => { const one = nearest(event, points); if (one) said.textContent = about(one, inWords, axis, keeps); },
     onclick: (event) => { const one = nearest(event, points); if (one) take(one.choice); } }),
   svg("line", { class: "rule", x1: line, x2: line, y1: TOP - 4, y2: H - BOTTOM }),
   handle({ axis, scale, geometry, line, limit, move }));
@@ -123,8 +123,8 @@ function nearest(event, points) {
   return found;
 }
 
-const about = (one, inWords, axis) =>
-  `${one.safe ? "● safe" : "✖ not safe"}: ${inWords(one.choice)}; ${measured(limits.worst(axis, one.choice)?.float, axis.unit)}, keeps ${percent(one.choice.detail)}. Click takes it.`;
+const about = (one, inWords, axis, keeps) =>
+  `${one.safe ? `○ ${keeps}` : "✖ not safe"}: ${inWords(one.choice)}; ${measured(limits.worst(axis, one.choice)?.float, axis.unit)}, keeps ${percent(one.choice.detail)}. Click takes it.`;
 
 function star(a, b) {
   const tips = Array.from({ length: 10 }, (_, n) => {
@@ -135,7 +135,7 @@ function star(a, b) {
 }
 
 // The price of a limit: the most detail that can be kept, limit by limit, in a line and in words.
-export function drawPrice({ asks, axis, told, choices, complete, move }) {
+export function drawPrice({ asks, axis, told, choices, complete, running, move }) {
   const found = limits.price(asks, axis, choices);
   const geometry = turned(axis, told.summary);
   const { scale, x } = geometry;
@@ -144,14 +144,14 @@ export function drawPrice({ asks, axis, told, choices, complete, move }) {
   const far = W - RIGHT;
   const d = bends.length ? `M${LEFT} ${up(0)}H${bends[0][0]}${bends.map(([a, b], n) => `V${b}H${(bends[n + 1] ?? [far])[0]}`).join("")}` : "";
   const line = x(limits.number(limit));
-  const words = priced(axis, found, limit, scale);
+  const words = priced(axis, found, limit, running);
   return [
     !found.exact ? null : svg("svg", { class: "price", viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": words.join(" ") },
       frame(axis, geometry, `limit of ${limits.titled(axis)} →`),
       svg("path", { class: "curve", d }),
       svg("line", { class: "rule", x1: line, x2: line, y1: TOP, y2: H - BOTTOM })),
     h("p", { class: "small" }, found.exact ? "Most detail that can be kept, by this limit; the others stay. " : "", h("b", { class: "free" }, words[0]), ` ${words[1] ?? ""}`,
-      complete ? "" : " Not all choices are known yet."),
+      complete ? "" : running ? " Choices are still being decided." : " Not all choices are known."),
     found.free !== null && found.free !== limit && stricter(axis, found.free, limit)
       ? h("button", { type: "button", "data-key": "free", onclick: () => move(found.free) }, `Set it to ${measured(limits.number(found.free), axis.unit)}`) : null,
   ];
@@ -159,14 +159,16 @@ export function drawPrice({ asks, axis, told, choices, complete, move }) {
 
 const stricter = (axis, one, other) => (axis.slider.relation.startsWith(">") ? limits.number(one) > limits.number(other) : limits.number(one) < limits.number(other));
 
-function priced(axis, { now, next, free, steps, exact }, limit) {
+function priced(axis, { now, next, free, steps, exact }, limit, running) {
   const said = (value) => `${RELATIONS[axis.slider.relation]} ${measured(limits.number(value), axis.unit)}`;
-  const more = next ? `Limits looser than ${measured(next.value.float, axis.unit)} would keep ${percent(next.detail)}.` : "A looser one buys nothing.";
-  if (!steps.length) return ["No choice keeps the other requirements."];
-  if (now === null) return [`No choice is safe at this limit.`, more];
+  // a value keeps a limit that it equals, or only those beyond it
+  const looser = (value) => (axis.slider.relation.endsWith("=") ? `A limit of ${value}` : `A limit looser than ${value}`);
+  const more = next ? `${looser(measured(next.value.float, axis.unit))} would keep ${next.detail ? percent(next.detail) : "no detail"}.` : "A looser one buys nothing.";
+  if (!steps.length) return [running ? "Being decided." : "No choice keeps the other requirements."];
+  if (now === null) return [`No choice ${running ? "known so far " : ""}holds at this limit.`, more];
   if (!exact) {
     const told = free !== null && stricter(axis, free, limit) ? `The limit could be ${said(free)} for free.` : "No stricter limit is known to be free.";
-    return [told, `This one keeps ${percent(now.detail)}. People may be left out: what other limits cost is known when they are asked.`];
+    return [told, `This one keeps ${percent(now.detail)}. People may be left out, so what another limit costs is counted when you set it.`];
   }
   const cost = free !== null && stricter(axis, free, limit)
     ? `The limit could be ${said(free)} for free.` : "A stricter limit would cost detail.";

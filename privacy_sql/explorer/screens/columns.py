@@ -40,6 +40,8 @@ class Columns(Screen):
             return _preview(decision, text(question, "column"), kind, values=flag(question, "values"))
         if action == "role":
             decision.take(decision.with_edits(*_role(decision, question)), whole(question, "version"))
+        elif action == "insensitive":
+            decision.take(decision.with_edits(*_of_all(decision, question)), whole(question, "version"))
         elif action == "hierarchy":
             column, kind = text(question, "column"), _asked(decision, question)
             ((word, levels),) = kind.to_spec().items()
@@ -167,6 +169,18 @@ def _role(decision: Decision, question: Question) -> list[editing.Edit]:
     if role == "quasi" and isinstance(spec, str | Mapping):
         edits.append(editing.SetHierarchy(column, spec))
     return edits
+
+
+def _of_all(decision: Decision, question: Question) -> list[editing.Edit]:
+    """All insensitive columns as known, or left out: what they single out is decided for all of them."""
+    role = text(question, "role")
+    if role not in ("known", "drop"):
+        raise UsageError(
+            "bad_question", f'insensitive columns cannot become "{role}"', hint="Reload the page."
+        )
+    columns = decision.plan.table.as_they_are
+    edits: list[editing.Edit] = [editing.SetRole(column, "drop") for column in columns]
+    return edits + [editing.SetRole(column, "known") for column in columns if role == "known"]
 
 
 # -- hierarchies ---------------------------------------------------------------------------------------------

@@ -92,8 +92,10 @@ def _compared(decision: Decision, levels: Mapping[str, int], *, everybody: bool 
     if counted.guess is not None:
         curves = [disclosure_curve.of_groups(each, FACTS).by_language["implications"] for each in every]
         curve = [max(values) for values in zip(*curves, strict=True)]
+    judged = counted.judged(counted.choice(levels)).to_json()
     return {
-        **counted.judged(counted.choice(levels)).to_json(),
+        # nobody publishes the table as it stands
+        **({**judged, "known": None} if everybody else decision.as_run_says(levels)),
         "baseline": baseline.worst([baseline.guess(each) for each in every]),
         "curve": None if curve is None else [str(value) for value in curve],
         "breaks_at": None
@@ -125,6 +127,7 @@ def _other(release: Release, asked: Sequence[tuple[Criterion, Criterion]], not_h
         "safe": keeps and not not_here,
         "keeps": keeps,  # what applies
         "not_here": list(not_here),
+        "refusal": None if release.refusal is None else release.refusal.to_json(),
         "suppressed": release.suppressed,
         "verdicts": verdicts,
         "baseline": None if found is None else found.to_json()["as_published"],

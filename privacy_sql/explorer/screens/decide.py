@@ -140,8 +140,10 @@ def _story(decision: Decision, *, values: bool) -> Json:
     at = decision.levels
     try:
         release = decision.release(at)
-    except Undecided as problem:
-        return {"levels": at, "undecided": problem.message, "verdicts": [], "columns": [], "reader": None}
+    except (Undecided, UsageError) as problem:
+        nothing: dict[str, Json] = {"verdicts": [], "columns": [], "reader": None}
+        known = decision.reader(at, problem)
+        return {"levels": at, "undecided": problem.message, "known": known, **nothing}
     verdicts: list[Json] = [
         {
             "requirement": verdict.requirement,
@@ -165,17 +167,20 @@ def _story(decision: Decision, *, values: bool) -> Json:
     shown, words_of = search.shown(choice), LabelWords(search.base, aloud=False)
     # of several sensitive columns each has its own groups: the smallest are told
     alike = [looking_alike(seen) for _, seen in sides(decision.counted, choice)]
-    kinds = decision.plan.table.hierarchies
+    kinds, base = decision.plan.table.hierarchies, search.base
+    columns = {**base.aliases, **dict.fromkeys(base.table.sensitives, "s")}
+    n_values = {name: base.statistics[alias]["n_values"] for name, alias in columns.items()}
     return {
         "levels": at,
         "safe": release.safe,
+        "known": decision.reader(at, release),
         "suppressed": release.suppressed,
         "verdicts": verdicts,
         "columns": distributions(search.base, shown, words_of, decision.plan.table.quasi),
         "reader": {
             "shape": invented.rows(
                 [
-                    (name, invented.labels(kinds.get(name), release.levels.get(name)))
+                    (name, invented.labels(kinds.get(name), release.levels.get(name), n_values.get(name)))
                     for name in release.columns
                 ]
             ),
@@ -196,9 +201,17 @@ def _group(
     """Who the worst case is about, by the labels of hierarchies; values of people only where asked for."""
     keys = revealed.get("keys")
     labels: dict[str, Json] = {}
+    unnamed: list[Json] = []  # columns whose value is one of somebody
     for column, label in keys.items() if isinstance(keys, Mapping) else ():
         kind = decision.plan.table.hierarchies.get(column)
-        lowest = 0 if values else 1  # below it stand values of people
-        if kind is not None and lowest <= at[column] and (at[column] < kind.height or not kind.height):
+        if kind is None or 0 < kind.height == at[column]:
+            continue  # it is not published
+        if at[column] or values:
             labels[column] = str(label)
-    return {"labels": labels, **({"value": str(revealed["value"])} if values and "value" in revealed else {})}
+        else:
+            unnamed.append(column)
+    return {
+        "labels": labels,
+        "unnamed": unnamed,
+        **({"value": str(revealed["value"])} if values and "value" in revealed else {}),
+    }

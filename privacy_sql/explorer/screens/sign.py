@@ -87,7 +87,7 @@ def _saved(decision: Decision) -> tuple[Project, Plan]:
         raise UsageError(
             "no_project", "this table is not in a privacy.yml, so nothing can be published from here"
         )
-    if decision.draft != decision.first:
+    if decision.decided_text != decision.text:
         raise UsageError("not_saved", "the decision is not saved", hint="Save it to privacy.yml first.")
     if editing.read_text(decision.project.directory) != decision.text:
         hint = "Start the explorer again, which reads the new file."
@@ -147,7 +147,7 @@ def _shown(decision: Decision) -> Json:
         "summary": summary,
         "file": "privacy.yml",
         "difference": editing.difference(decision.text, decision.decided_text),
-        "now": decision.judged(decision.levels).to_json(),
+        "now": decision.as_run_says(decision.levels),
         "signoff": {key: str(words) for key, words in plan.signoff.items() if key != "reasons"},
         "reasons": {str(name): str(why) for name, why in plan.signoff.get("reasons", {}).items()},
         "fields": [key for key in SIGNOFF_KEYS if key != "reasons"],
@@ -174,14 +174,16 @@ def _out(decision: Decision, project: Project, plan: Plan) -> Json:
     known = content.hierarchies
     described = {name: {"kind": next(iter(kind.to_spec()), ""), "levels": kind.level_names()}
                  for name, kind in plan.table.hierarchies.items()}  # fmt: skip
+    shown = decision.counted.steps_in_words
     columns: list[Json] = []
     for name in dict.fromkeys([*then, *plan.table.quasi]):
-        before = (
-            in_words.level({**described.get(name, {}), **known[name].to_json()}, int(then[name]))
-            if name in then and name in known
-            else None
-        )
-        now = in_words.level(described[name], decision.levels[name]) if name in described else None
+        before = None
+        if name in then and name in known:
+            level = int(then[name])
+            same = name in shown and known[name].checksum == plan.table.hierarchies[name].checksum()
+            outlined = {**described.get(name, {}), **known[name].to_json()}
+            before = shown[name][level] if same else in_words.level(outlined, level)
+        now = shown[name][decision.levels[name]] if name in shown else None
         columns.append({"column": name, "then": before, "now": now})
     asked = [verdict.requirement for verdict in content.verdicts]
     wanted = [str(criterion) for criterion in plan.require]

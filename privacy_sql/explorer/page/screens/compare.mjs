@@ -2,6 +2,7 @@
 
 import { longQuestion, share, short } from "../charts.mjs";
 import { fill, h } from "../dom.mjs";
+import { listed } from "../known.mjs";
 import { count, leftOut, numberOf, people, percent } from "../words.mjs";
 
 let app, root, told;
@@ -52,6 +53,14 @@ function row(name, cells, more = {}) {
   return h("tr", more, h("th", { scope: "row" }, name), cells.map((cell) => (cell instanceof Node ? cell : h("td", { class: "n" }, cell))));
 }
 
+// What somebody finds who also knows the insensitive columns; nobody publishes the source table, so it is not asked.
+function drawReader(known) {
+  if (!known || (known.alone === undefined && !known.refusal)) return "not asked";
+  const found = known.alone === undefined ? known.refusal.message
+    : `${known.guess === null ? "" : `best guess ${percent(known.guess)}, `}${count(known.below)} in groups below ${known.k}`;
+  return h("td", { class: known.refusal ? "n bad" : "n" }, `${known.refusal ? "✖ " : ""}${found}`);
+}
+
 const inNumbers = (value) => (value.exact === null && value.float === null ? "without bound" : short(value.float));
 
 function drawTable(pins) {
@@ -62,7 +71,8 @@ function drawTable(pins) {
     h("thead", {}, h("tr", {}, h("td", {}), told.choices.map((choice, place) => h("th", { scope: "col", class: "n" }, letter(place),
       asPlaces(choice.levels).join() === asPlaces(told.now).join() ? " (now)" : "")), h("th", { scope: "col", class: "n source" }, "source table"))),
     h("tbody", {},
-      row("verdict", choices.map((one) => h("td", { class: one.safe ? "n good" : "n bad" }, one.safe ? "✔ safe" : "✖ not safe"))),
+      row("verdict", choices.map((one) => h("td", { class: one.safe ? "n good" : "n bad" }, one.safe ? (one === told.source && told.summary.may_single_out ? "✔ keeps the requirements" : "✔ safe") : "✖ not safe"))),
+      told.summary.insensitive.length ? row(`also knowing ${listed(told.summary.insensitive)}`, choices.map((one) => drawReader(one.known))) : null,
       requirements.map((name) => row(name, choices.map((one) => {
         const value = one.values[name];
         if (!value) return h("td", { class: "n bad" }, "✖ not decided");
@@ -115,7 +125,7 @@ function drawOthers() {
       h("thead", {}, h("tr", {}, h("td", {}), others.map((one) => h("th", { scope: "col", class: "n" }, NAMES[one.method])))),
       h("tbody", {},
         row("verdict", others.map((one) => h("td", { class: one.keeps && !one.not_here.length ? "n good" : one.keeps ? "n" : "n bad" },
-          one.safe ? "✔ safe" : one.keeps ? `✔ what applies holds; ${numberOf(one.not_here.length, "requirement")} not judged` : "✖ not safe"))),
+          one.refusal ? `✖ not safe: ${one.refusal.message}` : one.safe ? "✔ safe" : one.keeps ? `✔ what applies holds; ${numberOf(one.not_here.length, "requirement")} not judged` : "✖ not safe"))),
         judgedOf().map((name) => row(name, others.map((one) => {
           const found = one.verdicts.find((each) => each.about === name);
           if (!found) return one.not_here.includes(name) ? "is about one table, and refuses several" : "not asked";

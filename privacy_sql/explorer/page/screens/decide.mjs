@@ -2,6 +2,7 @@
 
 import { strip } from "../charts.mjs";
 import { fill, h } from "../dom.mjs";
+import { drawKnown, drawRefusal, listed } from "../known.mjs";
 import * as limits from "../limits.mjs";
 import { drawPrice, drawScatter } from "../scatter.mjs";
 import { RELATIONS, count, fraction, leftOut, measured, numberOf, people, percent } from "../words.mjs";
@@ -9,7 +10,7 @@ import { RELATIONS, count, fraction, leftOut, measured, numberOf, people, percen
 const WAIT = 400; // a limit that is moved by key is asked about when it has come to rest
 const LISTED = 8; // safe choices that are listed
 
-let app, open, told, story, moved, waiting, all, near, axis;
+let app, open, told, story, moved, waiting, all, near, axis, refused;
 let boxes = {};
 
 export async function show(root, given) {
@@ -37,6 +38,7 @@ function take(answer) {
   told = answer;
   story = null;
   moved = {}; // limits that are being moved, by requirement
+  refused = {}; // what was typed as a limit and is none, by requirement
   if (!open) return; // it was left meanwhile
   drawReader();
   app.decided(told.summary);
@@ -52,12 +54,14 @@ function take(answer) {
   if (told.now.decided) tell();
 }
 
-async function change(question) {
+async function change(question, screen) {
   clearTimeout(waiting?.clock);
   waiting = null;
   near?.stop(); // nobody waits for the steps around what is left
   try {
-    take(await app.change(question));
+    const answer = await app.change(question, screen);
+    if (screen) await refresh();
+    else take(answer);
     app.say(sentence());
   } catch (problem) {
     app.failed(problem);
@@ -75,6 +79,7 @@ async function tell() {
     drawVerdict();
     drawColumns();
     drawReader();
+    if (told.summary.may_single_out) app.say(sentence()); // only now it is known
   } catch (problem) {
     if (open && asked === told) app.failed(problem); // nobody waits for a story of what was left
   }
@@ -157,6 +162,7 @@ const levelsIn = (choice) => told.summary.columns.map((column) => choice.levels[
 function move(asked, limit) {
   if (fraction(limit) === null) return;
   moved[asked.requirement] = limit;
+  if (asked.requirement in refused) refuse(asked, null);
   clearTimeout(waiting?.clock);
   waiting = { asked, limit, clock: setTimeout(settle, WAIT) };
   requestAnimationFrame(paint);
@@ -168,6 +174,18 @@ function settle() {
   clearTimeout(waiting.clock);
   waiting = null;
   if (limit !== asked.slider.limit) change({ action: "limit", requirement: asked.requirement, limit });
+}
+
+// What was typed and is no limit stays, and what one is stands below it.
+function refuse(asked, typed) {
+  if (typed === null) delete refused[asked.requirement];
+  else refused[asked.requirement] = typed;
+  const place = boxes.limits.querySelector(`[data-allowed="${CSS.escape(asked.requirement)}"]`);
+  const field = boxes.limits.querySelector(`[data-number="${CSS.escape(asked.requirement)}"]`);
+  const words = typed === null ? "" : `✖ ${typed || "Nothing"} is no limit: ${limits.scale(asked, told.summary).allowed}. It is still ${limits.scale(asked, told.summary).words(limits.limitOf(asks(), asked))}.`;
+  place.textContent = words;
+  field.setAttribute("aria-invalid", String(typed !== null));
+  if (words) app.say(words);
 }
 
 function drawLimits() {
@@ -196,11 +214,11 @@ function drawLimit(asked) {
   const scale = limits.scale(asked, told.summary);
   const number = h("input", {
     type: "text", id: `limit-${key}`, inputmode: "decimal", "data-key": `number-${key}`, "data-number": key,
-    "aria-label": `Limit: ${asked.question} ${RELATIONS[asked.slider.relation]}`,
+    "aria-label": `Limit: ${asked.question} ${RELATIONS[asked.slider.relation]}`, "aria-describedby": `allowed-${key}`,
     value: scale.shown(limits.limitOf(asks(), asked)),
     onchange: (event) => {
       const limit = scale.read(event.target.value);
-      if (limit === null) event.target.value = scale.shown(limits.limitOf(asks(), asked));
+      if (limit === null) refuse(asked, event.target.value.trim());
       else { move(asked, limit); settle(); }
     },
   });
@@ -215,6 +233,7 @@ function drawLimit(asked) {
     h("div", { class: "line" }, h("label", { for: `limit-${key}` }, asked.question), status),
     h("div", { class: "gauge" }, h("span", { class: "rail" }, fillTo), range),
     h("p", { class: "small numbers" }, h("span", {}, `${RELATIONS[asked.slider.relation]} `, number, ` ${scale.unit}`), drawNumbers(asked)),
+    h("p", { class: "small bad", id: `allowed-${key}`, "data-allowed": key }),
     name, before(asked));
 }
 
@@ -251,7 +270,7 @@ function paint() {
     at("fill").className = good ? "fill" : "fill over";
     if (document.activeElement !== at("range")) at("range").value = scale.place(limit);
     at("range").setAttribute("aria-valuetext", scale.words(limit));
-    if (document.activeElement !== at("number")) at("number").value = scale.shown(limit);
+    if (document.activeElement !== at("number") && !(asked.requirement in refused)) at("number").value = scale.shown(limit);
   }
   drawVerdict();
   drawColumns();
@@ -265,17 +284,30 @@ function sentence() {
   const required = told.summary.requirements;
   const fails = required.filter((asked) => !limits.holdsAt(asks(), asked, told.now));
   if (fails.length) return `Not safe: ${fails.length} of ${numberOf(required.length, "requirement")} ${fails.length === 1 ? "fails" : "fail"}`;
-  return required.length === 1 ? "Safe: the requirement holds" : `Safe: all ${required.length} requirements hold`;
+  if (refusal()) return `Not safe: ${refusal().message}`;
+  const hold = required.length === 1 ? "the requirement holds" : required.length === 2 ? "both requirements hold" : `all ${required.length} requirements hold`;
+  if (unread()) return `Not yet known to be safe: ${hold}; somebody who also knows ${listed(told.summary.insensitive)} is being asked about`;
+  return `Safe: ${hold}`;
 }
+
+// Insensitive columns are asked about as run does it, of the choice of now and no other, once a limit rests.
+const unread = () => told.summary.may_single_out && (!story?.known || Object.keys(moved).length > 0);
+const refusal = () => (told.summary.may_single_out && !unread() ? story.known.refusal : null);
+const unasked = () => (told.summary.may_single_out
+  ? `Somebody who also knows ${listed(told.summary.insensitive)} is asked about for the choice of now only, not for these.` : "");
+const keeps = () => (told.summary.may_single_out ? "keeps the requirements" : "safe");
 
 // The worst case in a sentence: who it is about, by the labels that are published, and how near to its limit.
 function worstCase(verdict) {
   const labels = Object.entries(verdict.group?.labels ?? {}).map(([column, label]) => `${column} ${label}`).join(", ");
-  const who = verdict.size === null ? (labels ? "people" : "") : people(verdict.size);
+  const hidden = verdict.group?.unnamed ?? [];
+  const one = hidden.length ? `one value of ${hidden.join(", one of ")} (shown with Show values of people)` : "";
+  const whose = [labels, one].filter(Boolean).join(labels && one ? ", and " : "");
+  const who = verdict.size === null ? (whose ? "people" : "") : people(verdict.size);
   const asked = told.summary.requirements.find((one) => limits.isAbout(one, verdict.requirement));
   return [
     h("b", {}, asked?.question ?? verdict.requirement), " ",
-    who || labels ? ["The worst case is about ", h("b", {}, who, labels ? ` with ${labels}` : ""), ": "] : "Worst case: ",
+    who || whose ? ["The worst case is about ", h("b", {}, who, whose ? ` with ${whose}` : ""), ": "] : "Worst case: ",
     h("b", {}, verdict.measured), `, and must be ${verdict.limit}.`];
 }
 
@@ -288,7 +320,8 @@ function drawVerdict() {
     return;
   }
   const good = safe(told.now);
-  boxes.verdict.className = `verdict ${good ? "" : "fails"}`;
+  const mark = !good || refusal() ? "✖" : unread() ? "…" : "✔";
+  boxes.verdict.className = `verdict ${mark === "✖" ? "fails" : ""}`;
   const stories = story?.verdicts ?? [];
   const closest = [...stories].sort((one, other) => one.slack - other.slack)[0];
   const shown = good ? (closest ? [closest] : []) : stories.filter((one) => {
@@ -296,14 +329,16 @@ function drawVerdict() {
     return asked ? !limits.holdsAt(asks(), asked, told.now) : !one.safe;
   });
   fill(boxes.verdict,
-    h("h3", { id: "of-verdict" }, `${good ? "✔" : "✖"} ${sentence()}`),
+    h("h3", { id: "of-verdict" }, `${mark} ${sentence()}`),
     shown.map((one) => [
       h("p", {}, good ? "Closest to its limit. " : null, worstCase(one), one.notes.length ? ` ${one.notes.join(" ")}` : ""),
       one.story ? h("details", {}, h("summary", { "data-key": `story-${one.requirement}` }, "How, step by step"), h("p", { class: "small" }, one.story)) : null]),
-    story?.undecided ? h("p", {}, story.undecided) : null,
+    story?.undecided && !refusal() ? h("p", {}, story.undecided) : null,
     h("p", { class: "small" }, `Keeps ${percent(told.now.detail)} of the detail`,
       told.now.suppressed ? `; ${leftOut(told.now.suppressed, told.now.rows_suppressed)} left out` : "",
       told.now.guess === null ? "" : `; the best guess about anybody is right ${percent(told.now.guess)} of the time`, "."),
+    drawKnown(unread() ? null : story?.known),
+    drawRefusal(unread() ? null : story?.known, (role) => change({ action: "insensitive", role }, "columns")),
     good ? null : drawHelp());
 }
 
@@ -313,14 +348,14 @@ function drawHelp() {
   const words = (column, level) => told.summary.columns.find((c) => c.name === column).steps[level].words;
   if (one) {
     return h("div", { class: "help" },
-      h("p", {}, h("b", {}, "One change is enough: "), `${one.column} ${words(one.column, one.level)} instead of `
+      h("p", {}, h("b", {}, told.summary.may_single_out ? "One change is enough for the requirements: " : "One change is enough: "), `${one.column} ${words(one.column, one.level)} instead of `
         + `${words(one.column, told.summary.levels[one.column])}. It keeps ${percent(one.choice.detail)} of the detail.`),
       h("button", { type: "button", class: "first", "data-key": "help",
         onclick: () => change({ action: "take", levels: { [one.column]: one.level } }) }, `Publish ${one.column} ${words(one.column, one.level)}`));
   }
   if (other) {
     return h("div", { class: "help" },
-      h("p", {}, h("b", {}, "No single column is enough. "), `The safe choice that keeps the most detail (${percent(other.detail)}): ${inWords(other)}.`),
+      h("p", {}, h("b", {}, "No single column is enough. "), `${told.summary.may_single_out ? "The choice that keeps the requirements and" : "The safe choice that keeps"} the most detail (${percent(other.detail)}): ${inWords(other)}.`),
       h("button", { type: "button", class: "first", "data-key": "help", onclick: () => change({ action: "take", levels: other.levels }) }, "Take it"));
   }
   return all?.complete
@@ -343,6 +378,7 @@ function drawColumns() {
       h("span", { class: "hint" }, told.summary.guess === null
         ? "each step shows its verdict before you take it"
         : `each step shows its verdict and the best guess${facts()}, before you take it`)),
+    unasked() ? h("p", { class: "small" }, unasked()) : null,
     near
       ? h("p", { class: "line" }, h("progress", { max: near.total, value: near.done, "aria-label": "Steps that are decided" }),
         h("button", { type: "button", "data-key": "cancel-steps", onclick: () => near?.stop() }, "Cancel"))
@@ -397,7 +433,7 @@ function drawStep(column, choice) {
   const step = column.steps[choice.levels[column.name]];
   const good = safe(choice);
   const size = limits.smallest(told.summary, choice);
-  const tag = choice.guess !== null ? percent(choice.guess) : size !== null ? people(size) : good ? "safe" : "not safe";
+  const tag = choice.guess !== null ? percent(choice.guess) : size !== null ? people(size) : good ? keeps() : "not safe";
   const gone = choice.suppressed ? `, ${leftOut(choice.suppressed, choice.rows_suppressed)} left out` : "";
   return h("button", {
     type: "button", class: `step ${good ? "safe" : "fails"}`, disabled: !step.allowed,
@@ -407,7 +443,7 @@ function drawStep(column, choice) {
     onclick: () => change({ action: "take", levels: { [column.name]: step.level } }),
   }, vh(`${column.name} `), step.words,
   h("span", { class: "tag" }, h("span", { "aria-hidden": "true" }, good ? "✔ " : "✖ "),
-    vh(step.allowed ? (good ? ": safe, " : ": not safe, ") : ": outside its bounds, "),
+    vh(step.allowed ? (good ? `: ${keeps()}, ` : ": not safe, ") : ": outside its bounds, "),
     choice.guess === null ? null : vh("best guess "), tag, vh(gone)));
 }
 
@@ -423,22 +459,26 @@ function drawUnknown(column, step) {
 // -- all choices -----------------------------------------------------------------------------------------------
 
 function drawAll() {
-  const known = all?.choices ?? [];
+  const decided = all?.choices ?? [];
+  // the choice of now is decided first
+  const counts = told.now.decided && !decided.some((choice) => levelsIn(choice).join() === levelsIn(told.now).join());
+  const known = counts ? [told.now, ...decided] : decided;
   const judged = known.map((choice) => ({ choice, safe: safe(choice) }));
   const n = judged.filter((one) => one.safe).length;
   const running = all?.running;
   fill(boxes.scatter,
     h("h3", { id: "of-scatter" }, all.complete ? `All ${numberOf(told.summary.choices, "choice")}` : `${count(known.length)} of ${numberOf(told.summary.choices, "choice")}`,
-      h("span", { class: "hint" }, ` ${count(n)} safe`)),
+      h("span", { class: "hint" }, ` ${count(n)} ${told.summary.may_single_out ? "keep the requirements" : "safe"}${running ? ", the others being decided" : ""}`)),
     running
       ? h("p", { class: "line" }, h("progress", { max: all.total, value: all.done, "aria-label": "Choices that are decided" }),
         h("button", { type: "button", "data-key": "cancel", onclick: () => all.stop() }, "Cancel"))
       : null,
-    axis ? [drawAxis(), drawScatter({ asks: asks(), axis, told, judged, levelsIn, inWords, complete: all?.complete,
+    axis ? [drawAxis(), drawScatter({ asks: asks(), axis, told, judged, levelsIn, inWords, complete: all?.complete, keeps: keeps(),
       move: (limit) => move(axis, limit), take: (choice) => change({ action: "take", levels: choice.levels }) })] : null);
   const best = judged.filter((one) => one.safe).sort((one, other) => other.choice.detail - one.choice.detail).slice(0, LISTED);
   fill(boxes.best,
-    h("h3", { id: "of-best" }, "Safe choices that keep the most detail"),
+    h("h3", { id: "of-best" }, told.summary.may_single_out ? "Choices that keep the requirements and the most detail" : "Safe choices that keep the most detail"),
+    unasked() ? h("p", { class: "small" }, unasked()) : null,
     best.length ? h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Safe choices" }, h("table", {},
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "choice"), h("th", { scope: "col", class: "n" }, "detail"),
         told.summary.guess === null ? null : h("th", { scope: "col", class: "n" }, "best guess"), h("th", { scope: "col" }, h("span", { class: "vh" }, "take it")))),
@@ -449,7 +489,7 @@ function drawAll() {
           onclick: () => change({ action: "take", levels: choice.levels }) }, "Take"))))))) : h("p", { class: "small" }, running ? "None yet." : "None."));
   fill(boxes.price,
     h("h3", { id: "of-price" }, axis ? `What the limit costs` : "What limits cost"),
-    axis && known.length ? drawPrice({ asks: asks(), axis, told, choices: known, complete: all?.complete, move: (limit) => move(axis, limit) })
+    axis && known.length ? drawPrice({ asks: asks(), axis, told, choices: known, complete: all?.complete, running, move: (limit) => move(axis, limit) })
       : h("p", { class: "small" }, axis ? "Known when choices are decided." : "No requirement has one limit that could be moved."));
 }
 

@@ -74,7 +74,7 @@ function drawStory(column) {
     story.knows.length ? h("ol", { class: "story" },
       story.knows.map((fact, place) => h("li", {}, fact, " ", h("b", {}, percent(share(story.certainty[place + 1]))))))
       : h("p", {}, `${people(story.holders)} of the group share the value that is guessed.`),
-    h("p", { class: "small" }, `Before any fact the guess is right ${percent(share(story.certainty[0]))} of the time. `
+    h("p", { class: "small" }, `In this group, before any fact, the guess is right ${percent(share(story.certainty[0]))} of the time. `
       + `In the source table ${numberOf(facts, "fact")} ${facts === 1 ? "reaches" : "reach"} ${percent(share(column.source.implications[facts]))}.`),
   ].filter(Boolean);
 }

@@ -153,7 +153,7 @@ function drawCoarser() {
         h("th", { scope: "row" }, step.column),
         h("td", {}, app.summary.columns.find((one) => one.name === step.column).steps[step.level].words),
         h("td", { class: "n" }, people(step.left)),
-        h("td", { class: step.safe ? "good" : "bad" }, step.safe ? "✔ safe" : "✖ not safe"),
+        h("td", { class: step.safe ? "good" : "bad" }, !step.safe ? "✖ not safe" : app.summary.may_single_out ? "✔ keeps the requirements" : "✔ safe"),
         h("td", {}, h("button", { type: "button", "data-key": `coarser-${step.column}`,
           onclick: () => coarser(step) }, "Take it", h("span", { class: "vh" }, `: ${step.column}`)))))))));
 }

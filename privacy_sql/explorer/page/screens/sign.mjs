@@ -1,6 +1,7 @@
 // Sign: the difference, the reasons, and then the file, the release, its report and the register.
 
 import { fill, h } from "../dom.mjs";
+import { drawKnown, drawRefusal } from "../known.mjs";
 import { count, leftOut, numberOf, percent } from "../words.mjs";
 
 const WORDS = {
@@ -11,11 +12,15 @@ const WORDS = {
 const SHORT = ["name", "role", "review"]; // one line each
 
 let app, root, told, job, done;
+let refused = {}; // what was typed into a field and is not taken, with what is wrong, by the field's key
+let stopped = null; // the version of the decision that run did not publish
 
 export async function show(into, given) {
   [app, root] = [given, into];
   job = null;
   done = [];
+  refused = {};
+  stopped = null;
   await refresh();
   return () => { job = null; };
 }
@@ -26,19 +31,41 @@ export async function refresh() {
 
 function take(answer) {
   told = answer;
+  const there = [...told.fields.map((key) => `sign-${key}-`), ...told.summary.requirements.map((one) => `sign-reasons-${one.criterion}`)];
+  refused = Object.fromEntries(Object.entries(refused).filter(([key]) => there.includes(key)));
   app.decided(told.summary);
   draw();
 }
 
-async function change(question, words) {
+async function change(question, words, screen) {
   try {
-    take(await app.change(question));
+    const answer = await app.change(question, screen);
+    if (screen) await refresh();
+    else take(answer);
     if (words) app.say(words);
     return true;
   } catch (problem) {
     app.failed(problem);
     await refresh();
     return false;
+  }
+}
+
+// A word of a person is taken, or it stays as it was typed, with what is wrong about it; then nothing is saved.
+async function note(key, question) {
+  try {
+    const answer = await app.change(question);
+    delete refused[key];
+    take(answer);
+  } catch (problem) {
+    if (!problem.code || ["gone", "left", "changed_meanwhile"].includes(problem.code)) {
+      app.failed(problem);
+      await refresh();
+      return;
+    }
+    refused[key] = { words: question.words, why: `${problem.message}. ${problem.hint}` };
+    draw();
+    app.say(refused[key].why);
   }
 }
 
@@ -58,18 +85,25 @@ const title = () => h("h2", { id: "screen-title", class: "vh" }, "Sign");
 
 function drawVerdict() {
   const { now } = told;
-  return h("section", { class: `verdict ${now.safe ? "" : "fails"}`, "aria-labelledby": "of-now" },
-    h("h3", { id: "of-now" }, now.safe ? "✔ This choice can be signed" : "✖ This choice is not safe: run will publish nothing"),
+  const unpublished = now.safe && stopped === told.summary.version;
+  return h("section", { class: `verdict ${now.safe && !unpublished ? "" : "fails"}`, "aria-labelledby": "of-now" },
+    h("h3", { id: "of-now" }, unpublished ? "✖ Run did not publish this choice; the reason stands under Publish"
+      : now.safe ? "✔ This choice can be signed" : "✖ This choice is not safe: run will publish nothing"),
     h("p", {}, told.summary.columns.map((column) => `${column.name} ${column.steps[told.summary.levels[column.name]].words}`).join(", "),
-      `. It keeps ${percent(now.detail)} of the detail`, now.suppressed ? `; ${leftOut(now.suppressed, now.rows_suppressed)} ${now.suppressed === 1 ? "is" : "are"} left out.` : "."));
+      `. It keeps ${percent(now.detail)} of the detail`, now.suppressed ? `; ${leftOut(now.suppressed, now.rows_suppressed)} ${now.suppressed === 1 ? "is" : "are"} left out.` : "."),
+    drawKnown(now.known),
+    drawRefusal(now.known, (role) => change({ action: "insensitive", role }, "The insensitive columns have another role.", "columns")));
 }
 
 function drawReasons() {
   const field = (key, label, value, requirement = "") => {
     const id = `sign-${key}-${requirement}`;
+    const wrong = refused[id];
     return h("p", { class: "entry" }, h("label", { for: id }, label),
-      h(SHORT.includes(key) ? "input" : "textarea", { id, type: SHORT.includes(key) ? "text" : false, rows: SHORT.includes(key) ? false : 2, "data-key": id, value,
-        onchange: (event) => change({ action: "signoff", field: key, words: event.target.value, requirement }) }));
+      h(SHORT.includes(key) ? "input" : "textarea", { id, type: SHORT.includes(key) ? "text" : false, rows: SHORT.includes(key) ? false : 2, "data-key": id, value: wrong?.words ?? value,
+        "aria-invalid": wrong ? "true" : false, "aria-describedby": wrong ? `${id}-wrong` : false,
+        onchange: (event) => note(id, { action: "signoff", field: key, words: event.target.value, requirement }) }),
+      wrong ? h("span", { class: "bad", id: `${id}-wrong` }, `✖ ${wrong.why}`) : null);
   };
   const asked = [...new Map(told.summary.requirements.map((one) => [one.criterion, one])).values()];
   return h("section", { class: "card", "aria-labelledby": "of-reasons" },
@@ -81,14 +115,16 @@ function drawReasons() {
 
 function drawDifference() {
   const changed = told.difference.length > 0;
+  const wrong = Object.keys(refused).map((key) => root.querySelector(`label[for="${CSS.escape(key)}"]`)?.textContent ?? key);
   return h("section", { class: "card", "aria-labelledby": "of-difference" },
     h("h3", { id: "of-difference" }, "1. Save ", h("span", { class: "hint" }, "what would change in privacy.yml; comments and order stay")),
     changed
       ? h("pre", { class: "difference", tabindex: "0", role: "region", "aria-label": "Difference of privacy.yml" },
         told.difference.map((line) => h("span", { class: line.startsWith("+") ? "plus" : line.startsWith("-") ? "minus" : "same" }, `${line}\n`)))
-      : h("p", {}, "privacy.yml says all of it already."),
+      : wrong.length ? null : h("p", {}, "privacy.yml says all of it already."),
+    wrong.length ? h("p", { class: "bad", role: "alert" }, `✖ Nothing is saved before this is mended: ${wrong.join("; ")}.`) : null,
     drawMethod(changed),
-    h("button", { type: "button", class: changed ? "first" : "", disabled: !changed, "data-key": "save",
+    h("button", { type: "button", class: changed && !wrong.length ? "first" : "", disabled: !changed || wrong.length > 0, "data-key": "save",
       onclick: () => change({ action: "save" }, "privacy.yml is saved.") }, "Save to privacy.yml"));
 }
 
@@ -103,7 +139,7 @@ function drawMethod(changed) {
 }
 
 function drawSteps() {
-  const unsaved = told.difference.length > 0;
+  const unsaved = told.difference.length > 0 || Object.keys(refused).length > 0;
   const busy = Boolean(job);
   const replaces = told.out !== null;
   return h("section", { class: "card", "aria-labelledby": "of-steps" },
@@ -138,6 +174,7 @@ async function begin(task, more = {}) {
   draw();
   try {
     const answer = await work.answer;
+    stopped = task === "run" && !(answer?.published && answer.exit === 0) ? told.summary.version : null;
     done = [answer === null ? { good: false, lines: ["Cancelled; nothing was published."] } : said(task, answer)];
   } catch (problem) {
     app.failed(problem);
