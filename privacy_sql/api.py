@@ -283,10 +283,10 @@ def _as_run_says(
     except UsageError as problem:  # whatever the levels
         return replace(found, refusal=problem)
     except PrivacySqlError as problem:
-        told = (
+        why = (
             f"note        no combination was asked about somebody who also knows {columns}: {problem.message}"
         )
-        return replace(found, notes=(*found.notes, told))
+        return replace(found, notes=(*found.notes, why))
     told = release.baseline.sentences(release.require)[-1:] if release.baseline else []
     refused = [f"NOT SAFE    {release.refusal.message}"] if release.refusal else []
     counts = release.baseline.to_json() if release.baseline else None

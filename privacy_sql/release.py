@@ -88,6 +88,9 @@ class Guessed(Protocol):
     """How sure a reader is who guesses: a `Baseline`, whose room is above this one."""
 
     @property
+    def n_people(self) -> int: ...
+
+    @property
     def smallest_known(self) -> int | None: ...
 
     def below(self, k: int) -> tuple[int, int]: ...

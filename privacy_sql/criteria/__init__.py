@@ -89,7 +89,7 @@ class JoinedMarginals(Protocol):
     def n_values(self) -> int:
         """How many sensitive values there are."""
 
-    def least_diverse(self, ell: int, kind: str, share: Fraction) -> Evidence:
+    def least_diverse(self, ell: int, kind: str, share: Fraction) -> Sequence[Mapping[str, Any]]:
         """Their groups that are least diverse."""
 
     def judged(self, criterion: Criterion) -> Verdict:

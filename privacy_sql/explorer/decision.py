@@ -28,7 +28,7 @@ from privacy_sql.methods.generalise import Generalise
 from privacy_sql.project import editing, hierarchy_to_fill
 from privacy_sql.project.hierarchy_to_fill import file_name
 from privacy_sql.project.reading import Plan, Project
-from privacy_sql.publishing.baseline import ALL, may_single_out, worst
+from privacy_sql.publishing.baseline import ALL, may_single_out
 from privacy_sql.release import Release
 
 Connect = Callable[[Plan], Engine]
@@ -266,7 +266,7 @@ class Decision:
         if isinstance(release, PrivacySqlError):
             return {**told, "refusal": release.to_json()}
         if release.baseline is not None:
-            found = worst(release.baseline.known[ALL])
+            found = release.baseline.to_json()["known"][ALL]
             guess = found["worst_guess"]
             told |= {
                 "guess": None if guess is None else float(Fraction(guess)),

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from privacy_sql.counted.base import Base
-from privacy_sql.criteria import Criterion, Evidence
+from privacy_sql.criteria import Criterion
 from privacy_sql.errors import Undecided, UsageError
 from privacy_sql.judge import decided
 from privacy_sql.kernels.marginals.clique_join import JoinClique
@@ -169,7 +169,7 @@ class _Joined:
         known = self.column.attributes.sensitive is not None
         return int(self.column.base.statistics["s"]["n_values"]) if known else 0
 
-    def least_diverse(self, ell: int, kind: str, share: Fraction) -> Evidence:
+    def least_diverse(self, ell: int, kind: str, share: Fraction) -> Sequence[Mapping[str, Any]]:
         return walked(self.cliques, ell, kind, share)
 
     @cached_property

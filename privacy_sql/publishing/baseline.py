@@ -93,6 +93,11 @@ class Baseline:
     known: Mapping[str, tuple[Guess, ...]]  # "all", and each column alone
 
     @property
+    def n_people(self) -> int:
+        """How many people are published."""
+        return sum(n * alike for n, _, alike in self.as_published[0].groups)
+
+    @property
     def smallest_known(self) -> int | None:
         """The smallest group by all published columns; None without insensitive columns."""
         return min((guess.smallest for guess in self.known.get(ALL, ())), default=None)
@@ -171,10 +176,7 @@ def left_out(release: Release) -> int | None:
     """The people whom a release leaves out, each with one row or several; None where `suppressed` is."""
     if not release.suppressed or release.table.values_per_person == "one" or release.baseline is None:
         return release.suppressed
-    found: Baseline = release.baseline
-    guess, *_ = found.as_published
-    everybody: int = release.base.n_people
-    return everybody - sum(n * alike for n, _, alike in guess.groups)
+    return release.base.n_people - release.baseline.n_people
 
 
 def of_table(engine: Engine, table: Table, own: Grouping | None = None) -> Baseline:
