@@ -166,7 +166,6 @@ def test_only_the_engine_knows_duckdb() -> None:
 RECORD = "a section about some requirements, by their names in the record of a verdict"
 BELOW = "a manifest of marginals must name them; the record stands below the methods"
 OLD = "a fault of old versions, by the name of the part in their manifests"
-CURVE = "a curve of the widths of this one requirement, loaded only where it is asked for"
 ASKED_FOR = {
     "api.py: isinstance(given, Method)": "somebody may pass anything as a method",
     "judge.py: isinstance(asked, Criterion)": "somebody may pass anything as a requirement",
@@ -174,8 +173,6 @@ ASKED_FOR = {
     "publishing/advisories.py: it.method == 'noisy_counts'": OLD,
     "publishing/advisories.py: it.method not in ('marginals', 'noisy_counts')": OLD,
     "export/dbt.py: content.method in GENERALISING": "another method that shows labels may do more than that",
-    "reporting/near_widths.py: each.name == IntervalDisclosure.name": CURVE,
-    "reporting/recording.py: each.name == 'interval_disclosure'": CURVE,
     "reporting/describing.py: 'ck_safety' in asked": RECORD,
     "reporting/verdict.py: v['criterion'] in ABOUT_FACTS": RECORD,
     "reporting/sections/background.py: verdict['criterion'] == 'bt_privacy'": RECORD,

@@ -215,6 +215,10 @@ class Criterion:
         """The chances of a guess that it calls a breach of everybody, where it names them."""
         return ()
 
+    def at_widths(self, table: Table) -> Mapping[Fraction, Criterion]:
+        """The same at other widths, none found in the rows; empty without a `width` and a `distance`."""
+        return {}
+
     # the whole table as one group may break it even if a partition does not
     cuts_may_help: ClassVar[bool] = False
 

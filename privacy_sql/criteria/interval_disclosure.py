@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from privacy_sql import registry
+from privacy_sql.beliefs.resemblance import is_span
 from privacy_sql.criteria import Criterion, Exact, Row, exact, one_of
 from privacy_sql.criteria._on_arrays import ByFormula, Formula
 from privacy_sql.errors import DataError, UsageError, number_of, people
@@ -24,8 +25,12 @@ if TYPE_CHECKING:
     from privacy_sql.counted.grouping import Grouping
     from privacy_sql.counted.groups import Groups
     from privacy_sql.engines import Columns
+    from privacy_sql.table import Table
 
 DISTANCES = ("absolute", "relative", "matrix", "hierarchical")
+# other widths that a report compares: parts of the domain, or multiples of the required one
+PARTS = ("0", "1/100", "2/100", "5/100", "1/10")
+TIMES = ("0", "1/4", "1/2", "1", "2", "4")
 # the most pairs of a value and a ball around it, over all groups, that a matrix may give
 MOST_PAIRS = 10**7
 # the most counts of groups and values to fetch as arrays
@@ -93,6 +98,20 @@ class IntervalDisclosure(ByFormula):
     def necessary(self) -> Sequence[Criterion]:
         """Each person's own value is a set of near values, with a share of at least 1/n among n people."""
         return (registry.get("criteria", "k_anonymity")(ceil(1 / self.limit)),)
+
+    def at_widths(self, table: Table) -> Mapping[Fraction, Criterion]:
+        """Every level of a hierarchy, parts of the declared domain, or else parts and multiples of it."""
+        own = Fraction(str(self.width))
+        domain = (table.domains or {}).get(table.sensitives[0])
+        if self.distance == "hierarchical":
+            height = table.sensitive_hierarchy.height
+            found = [Fraction(level, height) for level in range(height + 1)]
+        elif self.distance == "absolute" and is_span(domain):
+            low, high = (Fraction(str(end)) for end in domain)
+            found = [Fraction(part) * (high - low) for part in PARTS]
+        else:
+            found = [Fraction(times) * own for times in TIMES]
+        return {width: replace(self, width=width) for width in sorted({own, *found})}
 
     def context(self) -> dict[str, Any]:
         return {"distance": self.distance}

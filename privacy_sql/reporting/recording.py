@@ -17,7 +17,7 @@ from privacy_sql.display.plain import plain
 from privacy_sql.errors import UsageError
 from privacy_sql.publishing import audit, baseline, risk
 from privacy_sql.release import Release
-from privacy_sql.reporting import bars, crowds, invented
+from privacy_sql.reporting import bars, crowds, invented, near_widths
 from privacy_sql.reporting.describing import PUBLISHED, of_groups, told, tried
 from privacy_sql.reporting.records import Record
 from privacy_sql.studies import bucketized_kl, usefulness
@@ -76,7 +76,7 @@ def _by_run(release: Release) -> Record:
         "sql": release.view.public(),
         "search": plain(release.search),
         "crowds": tried(lambda: crowds.of_release(release)),
-        "near_widths": tried(lambda: _near_widths(release)),
+        "near_widths": tried(lambda: near_widths.of_release(release)),
         "columns": tried(lambda: list(_columns(release))),
         "usefulness": tried(lambda: _usefulness(release)),
         "lattice": plain(release.proposal.lattice),
@@ -137,15 +137,6 @@ def _columns(release: Release) -> Iterator[Record]:
             "invented": invented.labels(kind, level) if plain_shown else None,
             "words": invented.words(kind, level) if plain_shown else [],
         }
-
-
-def _near_widths(release: Release) -> list[Record]:
-    """The curves of requirements about near values; few ask for one, and it loads much."""
-    if not any(each.name == "interval_disclosure" for each in release.require):
-        return []
-    from privacy_sql.reporting import near_widths
-
-    return near_widths.of_release(release)
 
 
 def _usefulness(release: Release) -> Record:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -10,7 +11,9 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql.criteria import Criterion
+from privacy_sql.criteria import Criterion, largest_size, least
+from privacy_sql.lattice.search import required_k
+from privacy_sql.reporting import crowds
 from privacy_sql.verdict import Verdict
 
 EXAMPLES: list[tuple[type[Criterion], tuple[Any, ...]]] = [
@@ -127,3 +130,34 @@ def test_a_search_with_suppression_asks_a_judgement_that_is_stricter_than_what_f
             assert best is not None and best["levels"] == {"age": 1}
             release = ps.publish(engine, people, [Larger(2)], ps.FullDomain(max_suppressed=suppressed))
             assert release.safe and release.levels == {"age": 1}
+
+
+class Quiet(Criterion):
+    """A requirement that declares nothing."""
+
+    name, relation, question, against = "quiet", ">=", "Is it asked?", "nobody"
+
+
+class Crowd(Quiet):
+    """One that requires groups of a size, under a name that nobody else knows."""
+
+    name = "crowd"
+    group_size = 7
+    weighs_releases = True
+
+
+def test_what_reports_and_costs_count_by_is_declared_and_not_a_name() -> None:
+    asked = [Quiet(), ps.KLink(9), ps.LDiversity(2)]
+    assert largest_size(asked) is None and least(asked) == 2 and crowds.small(asked) == crowds.USUAL
+    assert (
+        largest_size([*asked, ps.KAnonymity(3), Crowd()]) == least([Crowd()]) == crowds.small([Crowd()]) == 7
+    )
+    assert required_k([ps.AlphaKAnonymity("0.5", 4), Quiet()]) == 4 and required_k([Crowd()]) == 7
+    quiet = Quiet()
+    declared = (quiet.group_size, quiet.facts, quiet.in_marginals, quiet.for_marginals())
+    assert set(declared) == {None} and not quiet.breaches and not quiet.weighs_releases
+    assert (
+        ps.CKSafety("0.9", 3).facts == 3 and ps.CKSafety("0.9", 3, {"x": {"c": "0.5", "k": 1}}).facts is None
+    )
+    own = ps.PrivacySkyline([[1, 0, 1, "0.9"], [0, 1, 1, "0.8"]], {"x": [[0, 0, 0, "0.1"]]})
+    assert own.breaches == [Fraction("0.9"), Fraction("0.8")]
