@@ -348,21 +348,21 @@ class DuckDB(Engine):
     def fetch(self, query: Query) -> list[Row]:
         result = self._run(query)
         names = [column[0] for column in result.description or []]
-        with self._explained(query):
+        with self._explained(query), self._all_read():
             rows = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
         statements.gave(len(rows))
         return rows
 
     def arrays(self, query: Query) -> dict[str, Any]:
         result = self._run(query)
-        with self._explained(query):
+        with self._explained(query), self._all_read():
             found = dict(result.fetchnumpy())
         statements.gave(len(next(iter(found.values()), ())))
         return found
 
     def arrow(self, query: Query) -> pa.Table:
         started = time.perf_counter()
-        with self._explained(query):
+        with self._explained(query), self._all_read():
             found = self._to.live.sql(query.sql).to_arrow_table()
         statements.ran(self, query, time.perf_counter() - started)
         statements.gave(found.num_rows)
@@ -457,6 +457,16 @@ class DuckDB(Engine):
                 return self._to.live.execute(query.sql, values)
         finally:
             statements.ran(self, query, time.perf_counter() - started)
+
+    @contextlib.contextmanager
+    def _all_read(self) -> Iterator[None]:
+        """Leave no rows half read after an error: as long as some wait, DuckDB takes no frame."""
+        try:
+            yield
+        except BaseException:
+            with contextlib.suppress(duckdb.Error):
+                self._to.live.execute("select 1").fetchall()
+            raise
 
     @contextlib.contextmanager
     def _explained(self, query: Query) -> Iterator[None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql.errors import DataError
+from privacy_sql.errors import DataError, EngineError
 from privacy_sql.query.template import Query
 
 UNLIKE = {
@@ -99,3 +100,20 @@ def test_a_kind_of_column_that_duckdb_cannot_read_is_refused_in_our_words() -> N
     with ps.connect() as engine, pytest.raises(DataError, match="cannot read") as caught:
         ps.check(engine, ps.Table(frame, ["month"]), [ps.KAnonymity(1)])
     assert caught.value.code == "bad_column"
+
+
+def test_rows_that_cannot_be_fetched_leave_an_engine_that_still_takes_frames(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fine = ps.Table(pd.DataFrame({"q": ["x", "x"], "s": ["a", "b"]}), ["q"], "s")
+    with ps.connect() as engine:
+        failing = Query("select case when i < 9000 then i else error('no') end as i from range(10000) t(i)")
+        for fetch in (engine.fetch, engine.arrays):
+            with pytest.raises(EngineError):
+                fetch(failing)
+            assert ps.check(engine, fine, [ps.KAnonymity(2)])["k_anonymity(k=2)"].safe
+        # the rows of a statement that went through, and whose values Python cannot show
+        monkeypatch.setitem(sys.modules, "pytz", None)
+        with pytest.raises(EngineError):
+            engine.fetch(Query("select timestamptz '2020-03-01 00:30:00+01' as t from range(3)"))
+        assert ps.check(engine, fine, [ps.KAnonymity(2)])["k_anonymity(k=2)"].safe

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import privacy_sql as ps
@@ -34,6 +35,16 @@ def test_random_tables_show_every_answer(tmp_path: Path) -> None:
     assert verdicts == {True, False}
     assert {"not_safe", "unmapped_value"} <= {told for told in found if isinstance(told, str)}
     assert any(isinstance(told, dict) for told in found)
+
+
+def test_times_of_a_zone_are_judged_and_shown(engine: Any) -> None:
+    times = ["2020-03-01 00:30:00+01:00", "2020-02-29 23:30:00+00:00", "2020-02-29 12:00:00+00:00"]
+    frame = pd.DataFrame({"seen": pd.to_datetime(times, utc=True), "s": ["a", "b", "a"]})
+    table = ps.Table(frame, ["seen"], "s")
+    k, bt = ps.check(engine, table, [ps.KAnonymity(2), ps.BTPrivacy([["0.5", "0.3"]])]).values()
+    assert k.value == 1 and bt.safe is not None
+    told = k.witness.reveal()
+    assert told["keys"]["seen"] == pd.Timestamp(times[2]) and told["values"] == {"a": 1}
 
 
 def test_a_filled_relation_tells_how_many_rows_it_holds(engine: Any) -> None:
