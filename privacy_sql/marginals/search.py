@@ -43,8 +43,8 @@ COUNTING, DECIDING = 1_500, 1_000
 class MarginalSearch:
     """The collections of one base, and which of them meet the requirements.
 
-    `domain` says what a leaf is, as for `MarginalSet`. All requirements except the three on collections are
-    about one table, and are refused.
+    `domain` says what a leaf is, as for `MarginalSet`. Requirements about one table are refused, and those
+    that do not say how a search decides them (`Criterion.in_marginals`).
     """
 
     base: Base
