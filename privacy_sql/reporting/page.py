@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import privacy_sql
 from privacy_sql.manifest import Manifest, WrittenFile
 from privacy_sql.query.template import KeptTemplates
-from privacy_sql.reporting import drawing, plotly_script, words
+from privacy_sql.reporting import drawing, words
 from privacy_sql.reporting.audience import audience_of, masked, threshold
 from privacy_sql.reporting.charts import Chart
 from privacy_sql.reporting.sections import FIRST, SECOND, Material, made
@@ -74,7 +74,7 @@ def page(
     sections = made(material)
     verdict = in_words(material, sections)
     own = {section.key: section.data for section in sections if section.data is not None}
-    needed = [*([plotly_script.script()] if interactive else []), _text("report.js")]
+    needed = [*([_plotly()] if interactive else []), _text("report.js")]
     scripts = list(map(_raw, needed)) if own else []
     template = _environment().get_template("page.html.j2")
     charts = [chart for section in sections for chart in section.charts]
@@ -138,6 +138,14 @@ def _policy(scripts: Iterable[str]) -> str:
     # a page without a script names none: what is not allowed here is forbidden by the default
     allowed = " ".join(["; script-src", *(f"'sha256-{digest}'" for digest in hashes)]) if hashes else ""
     return f"{FORBID}{allowed}; style-src 'unsafe-inline'; img-src data:"
+
+
+@cache
+def _plotly() -> str:
+    """The script that turns the skyline in three dimensions, some five megabytes."""
+    from plotly.offline import get_plotlyjs
+
+    return str(get_plotlyjs())
 
 
 @cache

@@ -584,7 +584,7 @@ def test_a_report_with_all_sections_takes_less_than_three_seconds(records: Path,
 
 
 def test_plotly_is_imported_in_one_module_and_matplotlib_in_another() -> None:
-    for library, home in (("plotly", "plotly_script.py"), ("matplotlib", "static.py")):
+    for library, home in (("plotly", "page.py"), ("matplotlib", "static.py")):
         users = [
             path.relative_to(ROOT / "privacy_sql").as_posix()
             for path in (ROOT / "privacy_sql").rglob("*.py")
