@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from privacy_sql.counted.grouping import Grouping, Judgeable
 from privacy_sql.criteria import Criterion, one_of
 from privacy_sql.engines import Engine, connect
 from privacy_sql.engines._spill import private_folder
-from privacy_sql.errors import DataError, NotSafe, PrivacySqlError, UsageError, number_of
+from privacy_sql.errors import DataError, NotSafe, PrivacySqlError, Undecided, UsageError, number_of
 from privacy_sql.history import group_contents
 from privacy_sql.history.register import Register
 from privacy_sql.judge import Requirements, Verdicts, judge, refuse_no_list, refuse_unfit
@@ -244,6 +245,7 @@ def search(
     """
     from privacy_sql.methods.full_domain import FullDomain
 
+    began = time.monotonic()
     chosen = method or FullDomain()
     refuse_strangers(engine, table)
     _refuse_no_method(chosen)
@@ -258,7 +260,10 @@ def search(
         if not base.holds_rows:
             raise no_rows(table)
         found = chosen.search(base, asked, goal)
-        return _as_run_says(engine, people, require, chosen, found) if asks else found
+    if not asks:
+        return found
+    left = None if chosen.seconds is None else chosen.seconds - (time.monotonic() - began)
+    return _as_run_says(engine, people, require, chosen, found, left)
 
 
 def _as_run_says(
@@ -267,6 +272,7 @@ def _as_run_says(
     require: Sequence[Criterion],
     method: Method,
     found: SearchResult | MarginalResult,
+    left: float | None,
 ) -> SearchResult | MarginalResult:
     """The result of a search with what `run` says of its best choice: insensitive columns may single out."""
     from privacy_sql.lattice.result import SearchResult
@@ -275,23 +281,34 @@ def _as_run_says(
     assert isinstance(found, SearchResult)
     if found.best is None:
         return found
-    columns = ", ".join(people.as_they_are)
-    unasked = f"note        no other combination was asked about somebody who also knows {columns}"
+    best, counts, notes = found.best["levels"], None, list(found.notes)
+    refusal: PrivacySqlError | None = None
+    who = f"somebody who also knows {', '.join(people.as_they_are)}"
     try:
-        there = Generalise(found.best["levels"], max_suppressed=str(method.allowed))
-        release = publish(engine, people, require, there)
+        there = Generalise(best, max_suppressed=str(method.allowed))
+        if left is not None and left <= 0:
+            raise Undecided("undecided", "the time limit passed")
+        with deadlines.within(left, people.name):
+            release = publish(engine, people, require, there)
+    except Undecided as problem:
+        told = f"note        no combination was asked about {who}: {problem.message}"
+        return replace(found, notes=(*notes, told))
     except UsageError as problem:  # whatever the levels
-        return replace(found, refusal=problem)
-    except PrivacySqlError as problem:
-        why = (
-            f"note        no combination was asked about somebody who also knows {columns}: {problem.message}"
-        )
-        return replace(found, notes=(*found.notes, why))
-    told = release.baseline.sentences(release.require)[-1:] if release.baseline else []
-    refused = [f"NOT SAFE    {release.refusal.message}"] if release.refusal else []
-    counts = release.baseline.to_json() if release.baseline else None
-    notes = (*found.notes, *told, *refused, unasked)
-    return replace(found, baseline=counts, refusal=release.refusal, notes=notes)
+        refusal = problem
+    else:
+        refusal = release.refusal
+        if release.baseline is not None:
+            counts = release.baseline.to_json()
+            notes += release.baseline.sentences(release.require)[-1:]
+    if refusal is not None:
+        notes.append(f"NOT SAFE    {refusal.message}")
+    if counts is not None:
+        notes.append(f"note        no other combination was asked about {who}")
+    points = [
+        {**point, "safe": point["safe"] and refusal is None} if point["levels"] == best else point
+        for point in found.frontier
+    ]
+    return replace(found, baseline=counts, refusal=refusal, notes=tuple(notes), frontier=tuple(points))
 
 
 def _limited(method: Method, table: Table) -> AbstractContextManager[None]:

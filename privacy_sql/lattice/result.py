@@ -135,7 +135,7 @@ class SearchResult:
         for choice in self.minimal:
             row(choice["levels"]).update(minimal=True, **choice["values"])
         if self.best is not None:
-            row(self.best["levels"]).update(best=True, **self.best["values"])
+            row(self.best["levels"]).update(best=True, safe=self.refusal is None, **self.best["values"])
         for point in self.frontier:
             costs = {self.minimise: point["cost"], **point["risks"]}
             row(point["levels"]).update(frontier=True, safe=point["safe"], **costs)

@@ -27,7 +27,9 @@ class MarginalResult:
     frontier: ClassVar[tuple[Any, ...]] = ()
     without_frontier: ClassVar[str] = "a collection of marginals is not a choice of levels"
     lattice: ClassVar[Mapping[str, Any]] = {}  # collections do not form a lattice of levels
-    refusal: ClassVar[None] = None  # counts of cells put nobody in a group
+    # counts of cells put nobody in a group
+    baseline: ClassVar[None] = None
+    refusal: ClassVar[None] = None
 
     name: str
     rows: int

@@ -4,12 +4,14 @@ import json
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
 import privacy_sql as ps
 from privacy_sql.cli.main import main, run
+from privacy_sql.errors import Undecided
 from privacy_sql.project.example import write as write_example
 
 
@@ -209,6 +211,11 @@ def test_the_best_choice_is_asked_about_insensitive_columns_as_run_asks(example,
     assert "combinations meet every requirement (" in told and "safe (" not in told
     assert "NOT SAFE    somebody who also knows hours_per_week finds" in told
     assert "note        no other combination was asked about somebody who also knows hours_per_week" in told
+    points = {tuple(p["levels"].values()): p["safe"] for p in found.more["frontier"]}
+    assert points[tuple(found.more["best"]["levels"].values())] is False and any(points.values())
+    shown = run(["search", "--project", str(folder), "--frontier"]).lines
+    words = {line.split()[1] for line in shown if re.match(r"  [\d.]+ ", line)}
+    assert "holds" in words and "safe" not in words
 
 
 @pytest.mark.parametrize(("decided", "exits"), [("known: true", (0, 1)), ("acknowledge: wanted", (0, 0))])
@@ -225,9 +232,29 @@ def test_insensitive_columns_that_single_nobody_out_are_told_and_not_refused():
     with ps.connect() as engine:
         table = ps.Table(rows, {"age": ps.Intervals(2, 10)}, "ill", insensitive=["team"])
         found = ps.search(engine, table, [ps.KAnonymity(4)])
+        assert found.to_frame().query("best").safe.all()
         assert found.refusal is None and found.baseline["known"]["all"]["smallest"] == 4
         assert "baseline    knowing team too: 0 people alone, 0 in groups below 4" in str(found)
         assert ps.publish(engine, table, [ps.KAnonymity(4)], ps.Generalise(found.best["levels"])).safe
+
+
+@pytest.mark.parametrize("seconds", [None, 60])
+def test_a_search_says_where_there_was_no_time_to_ask_about_insensitive_columns(monkeypatch, seconds):
+    def late(*_):
+        raise Undecided("undecided", "the time limit passed")
+
+    rows = pd.DataFrame({"age": ["30", "31"] * 2, "team": ["a"] * 4})
+    if seconds is None:
+        monkeypatch.setattr("privacy_sql.api.publish", late)
+    else:  # the search took all of it
+        clock = iter(range(0, 10**6, 1000))
+        monkeypatch.setattr("privacy_sql.api.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    with ps.connect() as engine:
+        table = ps.Table(rows, {"age": ps.Intervals(10)}, insensitive=["team"])
+        found = ps.search(engine, table, [ps.KAnonymity(2)], ps.FullDomain(time_limit=seconds))
+    assert found.refusal is None and found.baseline is None
+    told = "no combination was asked about somebody who also knows team: the time limit passed"
+    assert told in found.to_json()["notes"][0]
 
 
 def test_a_release_that_run_refuses_at_any_levels_is_refused_by_search():
@@ -238,4 +265,5 @@ def test_a_release_that_run_refuses_at_any_levels_is_refused_by_search():
     named = {"identifier": "who", "values_per_person": "set", "insensitive": ["hours"]}
     with ps.connect() as engine:
         found = ps.search(engine, ps.Table(rows, ["age"], "ill", **named), [ps.KAnonymity(2)])
+        assert not found.to_frame().query("best").safe.any()
         assert found.refusal.code == "several_values"

@@ -10,6 +10,7 @@ import pytest
 
 from tests.explorer.acting import TAB, attribute, clicked, count, text_of, waited, written_over
 from tests.explorer.served import Asker, served
+from tests.explorer.test_decide import NO_ONE_LEFT_OUT, written
 from tests.explorer.test_more_screens_in_browser import at, enter, sized
 from tests.reporting.browser import axe, browser, complaints
 
@@ -143,6 +144,26 @@ def test_the_choice_of_now_counts_while_the_others_are_decided(plain: Any, monke
     held.set()
     waited(driver, lambda: text_of(driver, "#of-scatter").startswith("All "))
     assert "decided" not in text_of(driver, ".price")
+
+
+def test_two_requirements_are_both_and_a_limit_above_all_people_has_a_price(
+    driver: Any, folder: Path
+) -> None:
+    with served(written(folder, method=NO_ONE_LEFT_OUT, require="k_anonymity: {k: 10}")) as asker:
+        enter(driver, asker, "decide")
+        waited(driver, lambda: text_of(driver, "#of-scatter").startswith("All "))
+        assert "✔ Safe: the requirement holds" in text_of(driver, ".verdict h3")
+        assert "○ safe" in text_of(driver, "[data-said]")
+        version = asker.ask("decide")["summary"]["version"]
+        asker.ask("decide", action="limit", requirement="k_anonymity(k=10)", limit="50000", version=version)
+        waited(driver, lambda: "No choice holds at this limit." in text_of(driver, ".price"))
+        assert "A limit of 20,000 people would keep no detail." in text_of(driver, ".price")
+        driver.get("about:blank")
+    require = "k_anonymity: {k: 10}\n      t_closeness: {t: 0.3}"
+    with served(written(folder, method=NO_ONE_LEFT_OUT, require=require)) as asker:
+        enter(driver, asker, "decide")
+        waited(driver, lambda: text_of(driver, ".verdict h3") == "✔ Safe: both requirements hold")
+        driver.get("about:blank")
 
 
 def test_the_worst_case_says_that_a_value_is_not_shown(plain: Any) -> None:

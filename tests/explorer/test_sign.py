@@ -91,6 +91,13 @@ def test_what_is_published_is_what_run_publishes(asker: Asker, folder: Path, tmp
     assert call("verify", folder / "out/people.csv").exit == 0
     told = asker.ask("sign")
     assert {one["column"]: one["then"] for one in told["out"]["columns"]}["age"] == "bands of 20"
+    steps = {column["name"]: column["steps"] for column in told["summary"]["columns"]}
+    for one in told["out"]["columns"]:  # in the words of Decide, where the labels are the same
+        assert (
+            one["then"]
+            == one["now"]
+            == steps[one["column"]][told["summary"]["levels"][one["column"]]]["words"]
+        )
     refused = asker.work("sign", do="run")["answer"]
     assert refused["exit"] == 2 and not refused["published"], (
         "a release that is out is replaced only when asked"

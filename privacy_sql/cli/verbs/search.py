@@ -242,7 +242,10 @@ def _table(result: SearchResult | MarginalResult, note: str) -> list[str]:
     for point in result.frontier:
         risks = "  ".join(f"{name}: {shown(value)}" for name, value in point["risks"].items())
         levels = result.in_words(point["levels"])
-        safe = "safe" if point["safe"] else "not safe"
+        asked = not (result.baseline or result.refusal) or (
+            result.best and point["levels"] == result.best["levels"]
+        )
+        safe = ("safe" if asked else "holds") if point["safe"] else "not safe"
         gone = f", {point['suppressed']} left out" if point.get("suppressed") else ""
         lines.append(f"  {shown(point['cost']):<10}{safe:<10}{risks}    {levels}{gone}")
     if not result.frontier:
