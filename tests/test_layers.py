@@ -313,6 +313,23 @@ def test_a_door_says_what_comes_in_what_goes_out_and_which_file_to_read_first(ro
 
 
 @pytest.mark.parametrize("room", rooms_with_doors(), ids=lambda room: room.name)
+def test_a_door_names_every_module_of_its_room(room: Path) -> None:
+    """Not those that begin with an underscore; parts are files of their names, as such a door says."""
+    door = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8"))) or ""
+    parts = set(registry.available(room.name)) if room.name in registry.FAMILIES else set()
+    if room.name == "papers":  # one per paper
+        parts = {path.stem for path in (ROOT / "tests" / "papers").glob("*.py")}
+        parts = {name.removeprefix("test_") for name in parts}
+    modules = {path.stem for path in room.glob("*.py") if not path.stem.startswith("_")}
+    assert not modules - named_in(door) - parts
+
+
+@pytest.mark.parametrize("room", rooms_with_doors(), ids=lambda room: room.name)
+def test_a_room_has_a_folder_of_tests(room: Path) -> None:
+    assert any((ROOT / "tests" / room.name).glob("test_*.py"))
+
+
+@pytest.mark.parametrize("room", rooms_with_doors(), ids=lambda room: room.name)
 def test_other_rooms_come_in_by_the_door_or_by_a_module_named_in_it(room: Path) -> None:
     door = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8"))) or ""
     named = named_in(door)

@@ -18,9 +18,9 @@ from privacy_sql.criteria._skyline_words import in_words
 from privacy_sql.display import progress
 from privacy_sql.display.rounding import how_sure
 from privacy_sql.errors import people
-from privacy_sql.kernels.printed_skyline import PrintedGroup, PrintedSkyline, WorstPrinted
 from privacy_sql.kernels.skyline.breach_probability import Amounts, ValuesPerPerson
 from privacy_sql.kernels.skyline.groups import Histograms, Integers
+from privacy_sql.kernels.skyline.printed_skyline import PrintedGroup, PrintedSkyline, WorstPrinted
 from privacy_sql.query.template import names, render
 from privacy_sql.verdict import Witness
 

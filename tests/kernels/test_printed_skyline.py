@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from privacy_sql.kernels import printed_skyline
-from privacy_sql.kernels.printed_skyline import PrintedGroup, PrintedSkyline
+from privacy_sql.kernels.skyline import printed_skyline
 from privacy_sql.kernels.skyline.breach_probability import Amounts, ValuesPerPerson
+from privacy_sql.kernels.skyline.printed_skyline import PrintedGroup, PrintedSkyline
 
 
 @pytest.mark.parametrize("case", ["set", "multiset"])

@@ -21,10 +21,8 @@ from privacy_sql.export.standalone import compiled_marginals
 from privacy_sql.judge import judge
 from privacy_sql.kernels.marginals.junction_tree import contains
 from privacy_sql.marginals.one_column import OneColumn
-from privacy_sql.marginals.search import MarginalSearch
 from privacy_sql.methods import marginals
 from privacy_sql.publishing.published_marginals import read
-from privacy_sql.searches import Limits
 from tests.seeds import seeds
 
 # how it publishes the forty-eight people of tests/parts.py
@@ -118,24 +116,6 @@ def test_a_limit_of_time_ends_the_same_search_with_the_same_collection_on_a_slow
     assert found.search["explored"] == ran.search["explored"] and ran.safe
 
 
-@pytest.mark.parametrize("seed", seeds(4))
-def test_no_collection_is_better_than_the_bound_that_is_told(seed: int) -> None:
-    chance = random.Random(seed)
-    with ps.connect() as engine:
-        search = MarginalSearch(
-            count(engine, people(chance.randint(20, 80))), (ps.KLink(chance.randint(1, 9)),)
-        )
-        edge = [search.space.start]
-        for _ in range(40):
-            edge = [chance.choice(list(search.space.larger(edge[0])) or [search.space.start])]
-            assert edge[0].kl >= search.least_kl - 1e-9
-        exact = ps.search(engine, people(60), REQUIRE, ps.Marginals()).to_json()
-        walked = ps.search(engine, people(60), REQUIRE, ps.Marginals(most_choices=1))
-    assert exact["optimal"] and exact["gap"] == 0 == exact["best"]["values"]["kl"] - exact["least_kl"]
-    assert 0 <= walked.search["least_kl"] <= exact["best"]["values"]["kl"] + 1e-9
-    assert "not proved optimal; none can be below" in str(walked)
-
-
 def test_a_table_that_is_injected_into_stays(engine: Any) -> None:
     release = ps.publish(engine, people(), REQUIRE, ps.Marginals(inject={"age": 2, "job": 1, "sex": 1}))
     levels = release.choice["marginals"]
@@ -159,41 +139,6 @@ def test_the_recipe_adds_one_marginal_without_the_sensitive_column(engine: Any) 
 def test_as_many_marginals_hold_the_sensitive_column_as_allowed(engine: Any) -> None:
     release = ps.publish(engine, people(), REQUIRE, ps.Marginals(max_with_sensitive=1))
     assert sum("ill" in marginal for marginal in release.choice["marginals"]) == 1
-
-
-def test_a_walk_that_steps_back_keeps_to_the_marginals_allowed(engine: Any) -> None:
-    """Taking an edge out of a marginal with the sensitive column leaves two of them."""
-    search = MarginalSearch(count(engine, people()), (ps.KLink(4),), max_with_sensitive=1)
-    table = search.attributes.resolutions({"age": 2, "job": 1, "ill": 0})
-    behind = list(search.space.smaller(search.space.collection([table])))
-    assert any(search.space.with_sensitive(c.graph) > 1 for c in behind)
-    assert all(search.space.with_sensitive(c.graph) <= 1 for c in behind if search.safe(c))
-
-
-@pytest.mark.parametrize(
-    ("diversity", "most"),
-    [
-        (REQUIRE[2], 40),
-        (ps.MaxentLDiversity(l=3, kind="entropy"), 10),
-        (ps.MaxentLDiversity(l=4, kind="distinct"), 10),
-    ],
-)
-def test_every_verdict_of_the_search_is_that_of_the_driver(engine: Any, diversity: Any, most: int) -> None:
-    """The search asks arrays, the driver asks SQL: the same answer for every collection on the way."""
-    base = count(engine, people(60))
-    require = [*REQUIRE[:2], diversity]
-    search = MarginalSearch(base, tuple(require))
-    edge, seen = [search.space.start], set()
-    while edge and len(seen) < most:
-        here = edge.pop()
-        levels = [search.attributes.levels(m) for m in search.space.marginals(here)]
-        verdicts = ps.check(engine, ps.MarginalSet(engine, people(60), levels), require)
-        assert search.safe(here) == bool(verdicts)
-        assert here.kl == pytest.approx(ps.MarginalSet(engine, people(60), levels).kl, abs=1e-9)
-        for after in search.space.larger(here):
-            if after.graph not in seen:
-                seen.add(after.graph)
-                edge.append(after)
 
 
 def test_every_marginal_is_written_with_one_manifest(engine: Any, tmp_path: Path) -> None:
@@ -341,21 +286,6 @@ def test_a_domain_of_all_declared_values_is_another_divergence_and_is_told(engin
     assert kls[1] - kls[0] == pytest.approx(log(5 / 4), abs=1e-9)
     release = ps.publish(engine, people(), REQUIRE, ps.Marginals())
     assert release.search["domain"] == "active"
-
-
-def test_each_marginal_is_counted_once_and_each_join_judged_once(
-    engine: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    counted, judged = [], []
-    count_one, decide = OneColumn._count, OneColumn._decide
-    monkeypatch.setattr(OneColumn, "_count", lambda s, m: counted.append(m) or count_one(s, m))
-    monkeypatch.setattr(OneColumn, "_decide", lambda s, c: judged.append(c) or decide(s, c))
-    search = MarginalSearch(count(engine, people()), tuple(REQUIRE))
-    found = search.best(10, 10_000, np.random.default_rng(0), Limits())
-    assert found.optimal and len(set(counted)) == len(counted) and len(set(judged)) == len(judged)
-    before = len(counted)
-    search.best(10, 10_000, np.random.default_rng(0), Limits())
-    assert len(counted) == before
 
 
 def test_nothing_safe_says_so(engine: Any) -> None:

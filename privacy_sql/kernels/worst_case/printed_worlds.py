@@ -1,9 +1,9 @@
 """Chances given facts where people have several values and the release prints who many have none.
 
 A person without a value has a line of their own, so exactly that many people of a group hold nothing and
-everybody else holds something (see `printed_skyline`). That links all values of a group, so worlds are
-counted for every way to settle the atoms that facts mention, by inclusion and exclusion over who holds
-nothing.
+everybody else holds something (see `skyline/printed_skyline.py`). That links all values of a group, so
+worlds are counted for every way to settle the atoms that facts mention, by inclusion and exclusion over who
+holds nothing.
 """
 
 from __future__ import annotations
