@@ -21,8 +21,10 @@ from privacy_sql.export.standalone import compiled_marginals
 from privacy_sql.judge import judge
 from privacy_sql.kernels.marginals.junction_tree import contains
 from privacy_sql.marginals.one_column import OneColumn
+from privacy_sql.marginals.search import MarginalSearch
 from privacy_sql.methods import marginals
 from privacy_sql.publishing.published_marginals import read
+from privacy_sql.searches import Limits
 from tests.seeds import seeds
 
 # how it publishes the forty-eight people of tests/parts.py
