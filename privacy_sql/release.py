@@ -124,6 +124,8 @@ class Release(Judgeable):
     signoff: Mapping[str, Any] = field(default_factory=dict, repr=False)
     # a person's limit for the risk, for whom, and why
     determination: Mapping[str, str] = field(default_factory=dict, repr=False)
+    # how much each column counts where detail is told, as a project says for searches; others count 1
+    importance: Mapping[str, Any] = field(default_factory=dict, repr=False)
     # how its rows are written and audited; that room is above this one
     audited_rows: Callable[[Release], pa.Table] | None = field(default=None, repr=False, compare=False)
 

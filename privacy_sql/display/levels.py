@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 TOP = "*"
@@ -93,3 +94,17 @@ def in_words(chosen: Mapping[str, Any], hierarchies: Mapping[str, Any]) -> str:
         else:
             told.append(f"{key}={value}")
     return "; ".join(told)
+
+
+def weighing(importance: Mapping[str, Any]) -> str:
+    """How often each column counts in a mean over columns; empty where all count alike.
+
+    >>> weighing({"age": "2", "zip": "0.5", "sex": 1})
+    'age counts twice, zip counts 0.5 times'
+    """
+    told = {column: Fraction(str(weight)) for column, weight in importance.items()}
+    return ", ".join(
+        f"{column} counts {'twice' if weight == 2 else f'{importance[column]} times'}"
+        for column, weight in told.items()
+        if weight != 1
+    )

@@ -17,6 +17,7 @@ from typing import Self
 
 from privacy_sql import api, registry
 from privacy_sql.criteria import least
+from privacy_sql.display.levels import weighing
 from privacy_sql.engines import Engine
 from privacy_sql.engines._spill import private_folder
 from privacy_sql.errors import PrivacySqlError, Undecided, UsageError
@@ -326,6 +327,7 @@ class Decision:
             "insensitive": list(plan.table.as_they_are),
             "may_single_out": may_single_out(plan.table),  # asked of the choice of now, and of no other
             "levels": self.levels,
+            "weighing": weighing(plan.steering.importance),
             "can_undo": self.can_undo,
             "unsaved": self.draft != self.first,
             "method": plan.method.name if plan.method else None,

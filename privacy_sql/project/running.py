@@ -159,7 +159,12 @@ def _run(
     if plan.method is not None and plan.method.spends and not dry_run:
         held.enter_context(_ready_to_spend(project, plan, engine, output, place, overwrite))
     chosen = _chosen(project, plan, engine, results[:-1], dry_run)
-    release = replace(chosen, signoff=plan.signoff, determination=plan.determination)
+    release = replace(
+        chosen,
+        signoff=plan.signoff,
+        determination=plan.determination,
+        importance=plan.steering.importance,
+    )
     result.release = release
     result.rows_in, result.suppressed = release.rows_in, release.suppressed
     result.repeated = release.repeated

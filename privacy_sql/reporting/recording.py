@@ -156,4 +156,5 @@ def _usefulness(release: Release) -> Record:
     if release.group and not release.suppressed:
         utilities["kl"] = bucketized_kl.bucketized_kl(grouping.base.engine, release)
     errors = [{"columns": columns, "error": error} for columns, error in found.errors]
-    return {"utilities": utilities, "errors": errors, "kept": found.kept}
+    weights = {column: str(weight) for column, weight in usefulness.importance(release).items()}
+    return {"utilities": utilities, "errors": errors, "kept": found.kept, "importance": weights}

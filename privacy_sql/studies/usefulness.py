@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from privacy_sql.counted.grouping import Grouping
 from privacy_sql.lattice.costs import Costs, GroupsInSql, Shown
 from privacy_sql.lattice.in_memory import GroupMask, GroupsInMemory, InMemory, fits
 from privacy_sql.lattice.search import without_values
+from privacy_sql.lattice.steering import Steering
 from privacy_sql.query.template import names, render
 from privacy_sql.release import Release
 from privacy_sql.utilities import Answered, Query
@@ -77,7 +79,7 @@ def usefulness(release: Release) -> UsefulnessFound:
     if release.group:
         return UsefulnessFound({}, list(_errors(base, lambda utility: _permuted(release.groups, utility))))
     shown = shown_of(release)
-    costs = Costs(base)
+    costs = Costs(base, weights=Steering(importance=importance(release)).weights(list(base.table.quasi)))
     reads = [registry.get("utilities", name)() for name in UTILITIES]
     able = [
         u for u in reads if (base.table.sensitives or not u.needs_sensitive) and not without_values(u, base)
@@ -91,6 +93,12 @@ def usefulness(release: Release) -> UsefulnessFound:
     by_column = zip(base.table.quasi, costs.published_labels(shown), strict=True)
     kept = {name: 1 - Loss().part(*labels, costs.n_people) for name, labels in by_column}
     return UsefulnessFound(utilities, list(errors), kept)
+
+
+def importance(release: Release) -> Mapping[str, Any]:
+    """How much each column counts in a loss, as where its choice was searched; others count 1."""
+    searched: Mapping[str, Any] = (release.search or {}).get("importance", {})
+    return release.importance or searched
 
 
 def _permuted(grouping: Grouping, utility: QueryError) -> Answered:

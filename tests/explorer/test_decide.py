@@ -16,8 +16,10 @@ import pytest
 import privacy_sql as ps
 from privacy_sql import api, registry
 from privacy_sql.criteria import Criterion, make
+from privacy_sql.explorer.decision import Decision
 from privacy_sql.project import reading
 from privacy_sql.reporting import recording
+from privacy_sql.reporting.words import percent
 from privacy_sql.verdict import holds
 from tests.command_line import call
 from tests.explorer.deciding import ask, decided, people, table
@@ -37,6 +39,60 @@ def written(folder: Path, **parts: str) -> Path:
     text = f"{before}    require:\n      {require}\n{method}    output: {{target: out/people.csv}}\n"
     (folder / "privacy.yml").write_text(text)
     return folder
+
+
+WEIGHED = """
+version: 1
+name: p
+releases:
+  people:
+    source: {file: people.csv}
+    quasi_identifiers:
+      - {column: age, hierarchy: {intervals: [10, 20]}, importance: 3}
+      - {column: zip, hierarchy: {mask: [2, 0]}}
+    sensitive: {column: ill}
+    require: {k_anonymity: {k: 3}}
+    method: {%s}
+    output: {target: out/people.csv}
+"""
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "full_domain: {max_suppressed: 0.2}",
+        "generalise: {levels: {age: 1, zip: 0}, max_suppressed: 0.9}",
+    ],
+)
+def test_detail_is_one_number_in_search_explorer_and_report(tmp_path: Path, method: str) -> None:
+    """Where a column counts more than others, and where people are left out."""
+    draw = random.Random(7)
+    rows = [
+        f"{draw.randint(20, 79)},1{draw.randint(0, 2)}{draw.randint(0, 1)},{draw.choice('xyz')}"
+        for _ in range(90)
+    ]
+    (tmp_path / "people.csv").write_text("age,zip,ill\n" + "\n".join(rows) + "\n")
+    (tmp_path / "privacy.yml").write_text(WEIGHED % method)
+    assert call("run", "--project", tmp_path).exit == 0
+    run = json.loads((tmp_path / "target" / "records" / "people.json").read_text())["run"]
+    loss, weights = run["usefulness"]["utilities"]["loss"], run["usefulness"]["importance"]
+    assert run["suppressed"] > 0 and weights == {"age": "3"}
+    (plan,) = reading.read(tmp_path).plans.values()
+    levels = run["choice"]["levels"]
+    with Decision(plan, lambda _: ps.connect()) as decision:
+        shown = ask(decision, "decide", action="take", levels=levels, version=decision.version)
+    assert shown["now"]["detail"] == pytest.approx(1 - loss, abs=1e-12)
+    assert shown["summary"]["weighing"] == "age counts 3 times"
+    if method.startswith("full_domain"):
+        found = call("search", "--json", "--project", tmp_path).json
+        assert found["best"]["levels"] == levels
+        assert found["best"]["values"]["loss"] == pytest.approx(loss, abs=1e-12)
+    assert call("report", "--project", tmp_path, "--audience", "internal").exit == 0
+    page = next((tmp_path / "target").rglob("people.html")).read_text()
+    assert (
+        f"{percent(1 - loss)} of the detail is kept, on average over 2 columns (age counts 3 times)" in page
+    )
+    assert "of 2 quasi-identifiers; age counts 3 times" in page
 
 
 NO_ONE_LEFT_OUT = "    method: {full_domain: {minimise: loss}}\n"

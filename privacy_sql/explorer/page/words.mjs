@@ -17,6 +17,9 @@ export const people = (number) => numberOf(number, "person", "people");
 // People who are left out, and their rows where somebody may have several: run counts rows.
 export const leftOut = (number, rows) => (rows === number ? people(number) : `${people(number)} (${numberOf(rows, "row")})`);
 
+// Which columns count more than once in the detail that is kept.
+export const weighed = (summary) => (summary.weighing ? ` (${summary.weighing})` : "");
+
 // A value with its unit: people, values, a share, or nothing.
 export function measured(value, unit) {
   if (value === null || value === undefined) return "without bound";

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from privacy_sql.display.levels import weighing
 from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import Below, count, number_of, percent
@@ -98,11 +99,13 @@ def _tiles(material: Material) -> Iterator[Tile]:
                 f"on average; a reader: {percent(most[0] / most[1])}" if most else "on average",
                 (earlier, float(right)),
             )
-    kept = (material.part("usefulness") or {}).get("kept")
-    loss = (material.part("usefulness") or {}).get("utilities", {}).get("loss")
+    useful = material.part("usefulness") or {}
+    kept, loss = useful.get("kept"), useful.get("utilities", {}).get("loss")
     if kept and loss is not None:
         columns = number_of(len(kept), "quasi-identifier", "quasi-identifiers")
-        yield Tile("Detail kept", "", percent(1 - loss), f"of {columns}", (None, 1 - loss))
+        told = weighing(useful.get("importance", {}))
+        beside = f"of {columns}; {told}" if told else f"of {columns}"
+        yield Tile("Detail kept", "", percent(1 - loss), beside, (None, 1 - loss))
 
 
 def _people(material: Material) -> Tile:

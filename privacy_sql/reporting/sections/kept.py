@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privacy_sql.display.levels import column
+from privacy_sql.display.levels import column, weighing
 from privacy_sql.reporting.charts import Bars, Chart, ChartAxis
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import percent, shortened
@@ -25,6 +25,8 @@ def section(material: Material) -> Section:
     more = "" if shown == every else f" Shown are the {MOST_BARS} columns that keep least; the table has all."
     whole = percent(1 - found["utilities"]["loss"])
     mean = f", on average over {len(every)} columns" if len(every) > 1 else ""
+    if told := weighing(found.get("importance", {})):
+        mean += f" ({told})"
     chart = Chart(
         "kept",
         f"{whole} of the detail is kept{mean}. People who are left out keep none.{more}",

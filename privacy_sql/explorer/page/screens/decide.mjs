@@ -5,7 +5,7 @@ import { fill, h } from "../dom.mjs";
 import { drawKnown, drawRefusal, listed } from "../known.mjs";
 import * as limits from "../limits.mjs";
 import { drawPrice, drawScatter } from "../scatter.mjs";
-import { RELATIONS, count, fraction, leftOut, measured, numberOf, people, percent } from "../words.mjs";
+import { RELATIONS, count, fraction, leftOut, measured, numberOf, people, percent, weighed } from "../words.mjs";
 
 const WAIT = 400; // a limit that is moved by key is asked about when it has come to rest
 const LISTED = 8; // safe choices that are listed
@@ -315,7 +315,7 @@ function drawVerdict() {
   if (!told.now.decided) {
     boxes.verdict.className = "verdict";
     fill(boxes.verdict, h("h3", { id: "of-verdict" }, `… ${sentence()}`),
-      h("p", { class: "small" }, `It keeps ${percent(told.now.detail)} of the detail. Each group of people is asked what it tells alone, `
+      h("p", { class: "small" }, `It keeps ${percent(told.now.detail)} of the detail${weighed(told.summary)}. Each group of people is asked what it tells alone, `
         + "which takes a while. Another step can be taken meanwhile."));
     return;
   }
@@ -334,7 +334,7 @@ function drawVerdict() {
       h("p", {}, good ? "Closest to its limit. " : null, worstCase(one), one.notes.length ? ` ${one.notes.join(" ")}` : ""),
       one.story ? h("details", {}, h("summary", { "data-key": `story-${one.requirement}` }, "How, step by step"), h("p", { class: "small" }, one.story)) : null]),
     story?.undecided && !refusal() ? h("p", {}, story.undecided) : null,
-    h("p", { class: "small" }, `Keeps ${percent(told.now.detail)} of the detail`,
+    h("p", { class: "small" }, `Keeps ${percent(told.now.detail)} of the detail${weighed(told.summary)}`,
       told.now.suppressed ? `; ${leftOut(told.now.suppressed, told.now.rows_suppressed)} left out` : "",
       told.now.guess === null ? "" : `; the best guess about anybody is right ${percent(told.now.guess)} of the time`, "."),
     drawKnown(unread() ? null : story?.known),
@@ -386,7 +386,7 @@ function drawColumns() {
     told.summary.columns.map((column) => {
       const level = told.summary.levels[column.name];
       return h("div", { class: "column" },
-        h("div", {}, h("h4", {}, column.name), h("p", { class: "small" }, `${percent(column.steps[level].detail)} of its detail kept`),
+        h("div", {}, h("h4", {}, column.name), h("p", { class: "small" }, `${percent(column.steps[level].detail)} of its detail kept${told.now.suppressed ? " for those who stay" : ""}`),
           drawStrips(column.name)),
         h("div", { class: "steps", role: "group", "aria-label": column.name },
           told.steps[column.name].map((choice, step) => (choice ? drawStep(column, choice) : drawUnknown(column, column.steps[step])))));

@@ -2,7 +2,7 @@
 
 import { fill, h } from "../dom.mjs";
 import { drawKnown, drawRefusal } from "../known.mjs";
-import { count, leftOut, numberOf, percent } from "../words.mjs";
+import { count, leftOut, numberOf, percent, weighed } from "../words.mjs";
 
 const WORDS = {
   purpose: "What it is published for", recipient: "Who gets it", name: "Your name", role: "Your role",
@@ -90,7 +90,7 @@ function drawVerdict() {
     h("h3", { id: "of-now" }, unpublished ? "✖ Run did not publish this choice; the reason stands under Publish"
       : now.safe ? "✔ This choice can be signed" : "✖ This choice is not safe: run will publish nothing"),
     h("p", {}, told.summary.columns.map((column) => `${column.name} ${column.steps[told.summary.levels[column.name]].words}`).join(", "),
-      `. It keeps ${percent(now.detail)} of the detail`, now.suppressed ? `; ${leftOut(now.suppressed, now.rows_suppressed)} ${now.suppressed === 1 ? "is" : "are"} left out.` : "."),
+      `. It keeps ${percent(now.detail)} of the detail${weighed(told.summary)}`, now.suppressed ? `; ${leftOut(now.suppressed, now.rows_suppressed)} ${now.suppressed === 1 ? "is" : "are"} left out.` : "."),
     drawKnown(now.known),
     drawRefusal(now.known, (role) => change({ action: "insensitive", role }, "The insensitive columns have another role.", "columns")));
 }
