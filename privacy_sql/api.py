@@ -18,6 +18,7 @@ from privacy_sql.counted.base import Base, counted_once, no_rows, refuse_strange
 from privacy_sql.counted.base import count as counted
 from privacy_sql.counted.fingerprints import is_csv
 from privacy_sql.counted.grouping import Grouping, Judgeable
+from privacy_sql.counted.profiling import of_many_people, says_whose
 from privacy_sql.criteria import Criterion, one_of
 from privacy_sql.engines import Engine, connect
 from privacy_sql.engines._spill import private_folder
@@ -33,7 +34,7 @@ from privacy_sql.publishing import formulas as in_cells
 from privacy_sql.publishing.starred import read_as_anything
 from privacy_sql.publishing.targets import Kept, read_by
 from privacy_sql.query.statements import step
-from privacy_sql.query.template import Query, render
+from privacy_sql.query.template import Query, Sql, render
 from privacy_sql.release import Release, refuse_no_release
 from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
 TABLE = "table:"
 LIKE_AN_IDENTIFIER = 20  # with this many rows, a column without equal values is not a coincidence
+FIRST_ROWS = 10_000  # in which a column that says whose row it is would repeat
 GOALS = ("all", "best", "one")
 # full-width letters and spaces of East Asian keyboards, and the plain ones they look like
 WIDE = "".join(map(chr, [*range(0xFF01, 0xFF5F), 0x3000, 0xA0]))
@@ -112,7 +114,7 @@ def examine(
     grouping, verdicts = _as_it_stands(engine, table, require)
     base = grouping.base
     warnings = [warning for part in (base, *base.sides) for warning in look_alikes(part)]
-    warnings += identifier_like(base)
+    warnings += [*identifier_like(base), *rows_of_one_person(base)]
     if project is not None:
         warnings += register_check.compared(project, grouping, require)
     warnings += verdicts.notes
@@ -124,7 +126,8 @@ def beside(release: Release) -> tuple[str, ...]:
     """Warnings about a release besides its verdicts; they say nothing about the rows of a noisy release."""
     if release.promise is not None:
         return ()
-    return (*look_alikes(release.base), *identifier_like(release.base))
+    base = release.base
+    return (*look_alikes(base), *identifier_like(base), *rows_of_one_person(base))
 
 
 def formulas(release: Release) -> tuple[str, ...]:
@@ -156,6 +159,28 @@ def identifier_like(base: Base) -> list[str]:
         f"{column}: no value occurs twice, as in an identifier; name it with --identifier or leave it out"
         for column, alias in base.aliases.items()
         if base.statistics[alias]["n_values"] == base.rows >= LIKE_AN_IDENTIFIER
+    ]
+
+
+def rows_of_one_person(base: Base) -> list[str]:
+    """Warn about each unused column that is named like whose row it is, if values repeat in the first rows.
+
+    The first rows are enough: visits are told from people there, and the source is not read again.
+    """
+    table = base.table
+    unused = [name for name in (*base.ignored, *table.drop) if says_whose(name)]
+    if not unused or table.identifier is not None or table.count:
+        return []
+    columns = [(name, Sql(f"n{place}"), Sql(f"v{place}")) for place, name in enumerate(unused)]
+    query = render("api/repeated.sql", source=base.source, columns=columns, most=FIRST_ROWS)
+    (found,) = base.engine.fetch(query)
+    rows = number_of(found["n_first"], "row")
+    rows = f"the first {rows}" if found["n_first"] == FIRST_ROWS else rows
+    return [
+        f"{name} has {number_of(found[n_values], 'value')} in {rows}; each row was counted as one person."
+        f" Add --identifier {name}, or `identifier: {{column: {name}}}` in privacy.yml"
+        for name, n_rows, n_values in columns
+        if found[n_values] < found[n_rows] and of_many_people(found[n_values], found["n_first"])
     ]
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import gzip
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 import privacy_sql as ps
+from privacy_sql.api import examine
+from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, NotSafe, PrivacySqlError, UsageError
 from privacy_sql.kernels.composition.noise import gaussian
+from privacy_sql.query import statements
 from tests.command_line import call
 
 ROWS = pd.DataFrame(
@@ -106,6 +110,45 @@ def test_a_column_that_tells_everybody_apart_is_called_like_an_identifier(tmp_pa
     asked = ["check", "--source", place, "--require", "k_anonymity(k=2)"]
     assert "id: no value occurs twice, as in an identifier" in call(*asked, "--quasi", "age,id").out
     assert "as in an identifier" not in call(*asked, "--quasi", "age,sex").out
+
+
+VISITS = ROWS.assign(patient=[*(f"p{n}" for n in range(30)), *["p0"] * 10])
+HINT = "patient has 30 values in 40 rows; each row was counted as one person. Add --identifier patient"
+
+
+def test_an_unused_column_that_says_whose_row_it_is_and_repeats_is_named(
+    engine: Engine, tmp_path: Path
+) -> None:
+    """With one short statement, and none where no column is named so or the person is known."""
+    declared: dict[str, Any] = {"drop": ["patient"]}
+    rows = VISITS.drop(columns="id")
+    for drop in (declared, {}):
+        with statements.listening() as heard:
+            found = examine(engine, ps.Table(rows, ["age", "sex"], "ill", **drop), [ps.KAnonymity(2)])
+        assert [warning for warning in found.warnings if warning.startswith(HINT)] == list(found.warnings)
+        assert [one.name for one in heard].count("api/repeated") == 1
+    for other in (rows.rename(columns={"patient": "ward"}), rows.assign(patient=ROWS["id"])):
+        with statements.listening() as heard:
+            found = examine(engine, ps.Table(other, ["age", "sex"], "ill"), [ps.KAnonymity(2)])
+        assert found.warnings == ()
+        assert [one.name for one in heard].count("api/repeated") == int("patient" in other)
+    place = tmp_path / "visits.csv"
+    rows.to_csv(place, index=False)
+    asked = ["check", "--source", place, *ASKED]
+    assert HINT in call(*asked).out and HINT in call(*asked, "--json").json["warnings"][0]
+    more = ["--identifier", "patient", "--values-per-person", "set"]
+    assert "each row was counted" not in call(*asked, *more).everything
+
+
+def test_a_run_that_drops_who_a_row_is_about_says_so(tmp_path: Path) -> None:
+    VISITS.to_csv(tmp_path / "visits.csv", index=False)
+    (tmp_path / "privacy.yml").write_text(
+        "version: 1\nname: v\nreleases:\n  out:\n    source: {file: visits.csv}\n"
+        "    quasi_identifiers: [{column: sex}]\n    sensitive: {column: ill}\n    drop: [patient, id, age]\n"
+        "    require: {k_anonymity: {k: 2}}\n    method: {generalise: {levels: {}}}\n"
+        "    output: {target: out.csv}\n"
+    )
+    assert HINT in call("run", "--project", tmp_path).everything
 
 
 def test_python_is_told_in_words_of_python(tmp_path: Path) -> None:

@@ -21,7 +21,28 @@ CODE_NAME = re.compile(
     r"zip|postal|postcode|plz|code|kennziffer|(?<![a-z])(icd|puma|fips|cp|no|nr|num|number|id)(?![a-z])|郵便|邮编",
     re.IGNORECASE,
 )
+NUMBER_OF = r"[\W_]*(id|no|nr|num|number|key|code|nummer)"
+WHOSE = (
+    r"(person|patient|people|employee|staff|member|customer|client|subject|student|pupil|respondent|participant"
+    r"|applicant|citizen|resident|user|insured|personal|mitarbeiter|besch[aä]ftigten?|kunden?|patienten"
+    r"|versicherten?)"
+)
+PERSON = re.compile(rf"(?<![a-z]){WHOSE}{NUMBER_OF}(?![a-z])", re.IGNORECASE)
 OWN = {"value": Sql("value"), "words": Sql("words")}  # what the template calls a value and its text
+
+
+def of_many_people(n_values: int, n_rows: int) -> bool:
+    """Whether a column that is named like a person's number has a value for each of many people."""
+    return 2 * n_values > min(FEW, n_rows)
+
+
+def says_whose(column: str) -> bool:
+    """Whether a column is named like what says whose row it is.
+
+    >>> says_whose("patient"), says_whose("Customer-No"), says_whose("patient_age"), says_whose("zip")
+    (True, True, False, False)
+    """
+    return PERSON.search(column) is not None or re.fullmatch(WHOSE, column, re.IGNORECASE) is not None
 
 
 @dataclass(frozen=True)

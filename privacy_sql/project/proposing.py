@@ -15,7 +15,16 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
-from privacy_sql.counted.profiling import FEW, Profile, ProfiledColumn, profile
+from privacy_sql.counted.profiling import (
+    FEW,
+    NUMBER_OF,
+    PERSON,
+    WHOSE,
+    Profile,
+    ProfiledColumn,
+    of_many_people,
+    profile,
+)
 from privacy_sql.engines import Engine
 from privacy_sql.engines._sources import is_file, no_file
 from privacy_sql.errors import DataError, EngineError, UsageError, nearest_column, number_of, raise_all
@@ -46,26 +55,19 @@ NUMBERS = (
     "more than a tenth as many values as rows",
 )
 HARMS = 3  # those before this place are never taken for what a stranger knows
-_NUMBER_OF = r"[\W_]*(id|no|nr|num|number|key|code|nummer)"
-_WHOSE = (
-    r"(person|patient|people|employee|staff|member|customer|client|subject|student|pupil|respondent|participant"
-    r"|applicant|citizen|resident|user|insured|personal|mitarbeiter|besch[aä]ftigten?|kunden?|patienten"
-    r"|versicherten?)"
-)
-PERSON = re.compile(rf"(?<![a-z]){_WHOSE}{_NUMBER_OF}(?![a-z])", re.IGNORECASE)
 IDENTIFYING = re.compile(
     r"(^|[\W_])(id|key|uuid|no|nr|number|ssn|name|surname|e?mail|phone|passport|iban)($|[\W_])", re.IGNORECASE
 )
 # what names a person, or reaches one, by itself: it is never published
 NAMES = re.compile(
     r"(?<![a-z])(sur|last|first|fore|given|family|middle|maiden|full|nick|user|vor|nach)[\W_]?name|^name$"
-    rf"|(?<![a-z]){_WHOSE}s?[\W_]?name|apellido|pr[eé]nom|^nom$|^nombre$|氏名|姓名",
+    rf"|(?<![a-z]){WHOSE}s?[\W_]?name|apellido|pr[eé]nom|^nom$|^nombre$|氏名|姓名",
     re.IGNORECASE,
 )
 REACHES = re.compile(
     r"e[\W_]?mail|phone|telefon|(?<![a-z])(mobile|handy|fax|tel|cell|address|street|rue|calle|iban|ssn|mrn)(?![a-z])"
     r"|stra(ss|ß)e|adresse|anschrift|direcci|passport|social[\W_]?security|licen[cs]e[\W_]?(no|num|plate)"
-    rf"|(?<![a-z])(insurance|insured|account|card|record|policy){_NUMBER_OF}(?![a-z])|電話|住所",
+    rf"|(?<![a-z])(insurance|insured|account|card|record|policy){NUMBER_OF}(?![a-z])|電話|住所",
     re.IGNORECASE,
 )
 # when somebody was born: what nearly every study needs, at whatever level
@@ -298,7 +300,7 @@ def _role(column: ProfiledColumn) -> Proposed:
         return Proposed(name, "drop", "it is empty")
     if n_values + bool(column.n_nulls) < 2:
         return Proposed(name, "drop", "it has one value")
-    if PERSON.search(name) and 2 * n_values > min(FEW, column.n_rows):
+    if PERSON.search(name) and of_many_people(n_values, column.n_rows):
         repeats = (
             "its name" if column.unique else f"its name; {n_values:,} people have {column.n_rows:,} rows"
         )
