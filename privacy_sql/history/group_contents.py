@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from privacy_sql import files
 from privacy_sql.engines import connect
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.history.kept_privately import GROUP, GROUPS, PEOPLE, VALUE, VALUES, HeldGroups, KeptRelease
+from privacy_sql.history.register import digest
 from privacy_sql.manifest import Manifest
 from privacy_sql.query.template import Sql, names, render
 
@@ -45,29 +47,43 @@ def writer_of_known(content: Manifest, kinds: Mapping[str, Hierarchy]) -> Writer
 
 
 def keep_without_register(folder: Path, release: Release, content: Manifest) -> None:
-    """Keep what is needed to read a release before there is a register; it cannot be counted later."""
-    place, grouping = folder / WAITING / content.published, release.grouping.one_table
-    if grouping is None or grouping.located_by == "labels" or place.exists():
+    """Keep what is needed to read a release before there is a register; it cannot be counted later.
+
+    Versions that print the same may hold other people, and each is kept.
+    """
+    waiting, grouping = folder / WAITING, release.grouping.one_table
+    if grouping is None or grouping.located_by == "labels":
         return
-    place.parent.mkdir(exist_ok=True, mode=0o700)
-    with tempfile.TemporaryDirectory(dir=place.parent) as fresh:
+    waiting.mkdir(exist_ok=True, mode=0o700)
+    with tempfile.TemporaryDirectory(dir=waiting) as fresh:
         made = Path(fresh) / "version"
         made.mkdir(mode=0o700)
-        writer(release)(made)
-        files.sync_all(made)
-        made.rename(place)
+        place = waiting / f"{content.published}{digest(writer(release)(made))}"
+        if not place.exists():
+            files.sync_all(made)
+            made.rename(place)
 
 
-def writer_of_waiting(folder: Path, content: Manifest) -> Writer | None:
-    """A function that moves this next to the register later; None if nothing was kept."""
-    place = folder / WAITING / content.published
-    if not place.is_dir():
-        return None
+def writers_of_waiting(
+    folder: Path, content: Manifest, kinds: Mapping[str, Hierarchy], *, registered: bool
+) -> Sequence[Writer | None]:
+    """Functions that move this next to the register later, one for each version that printed the same.
 
-    def write(target: Path) -> list[Path]:
-        return [Path(shutil.copyfile(file, target / file.name)) for file in sorted(place.iterdir())]
+    All of them again if one is `registered`, because a kill may have come between two. Where nothing was
+    kept, the hierarchies known today have to do (None: one of them is lost).
+    """
+    places = sorted((folder / WAITING).glob(f"{content.published}*"), key=_made_at)
+    return [partial(_copied, place) for place in places] or [writer_of_known(content, kinds)] * (
+        not registered
+    )
 
-    return write
+
+def _made_at(place: Path) -> tuple[int, str]:
+    return place.stat().st_mtime_ns, place.name
+
+
+def _copied(place: Path, target: Path) -> list[Path]:
+    return [Path(shutil.copyfile(file, target / file.name)) for file in sorted(place.iterdir())]
 
 
 def writer_of(kept: KeptRelease) -> Writer:

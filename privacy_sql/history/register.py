@@ -179,9 +179,7 @@ class Register:
             made = Path(fresh) / "version"
             made.mkdir(mode=0o700)
             more = [] if private is None else sorted(private(made))
-            told = "".join(f"{file.name} {manifest.checksum(file)}\n" for file in more)
-            own = hashlib.sha256(told.encode()).hexdigest()[:16] if more else ""
-            folder = self.kept / f"{published}{own}"
+            folder = self.kept / f"{published}{digest(more)}"
             if not folder.exists():
                 self._copy(name, content, now, made)
                 for file in (*made.rglob("*"), made):
@@ -277,6 +275,12 @@ def refuse_unnamed(name: str) -> None:
     if not name.strip():
         hint = "Name the release, for example hospital_b."
         raise UsageError("no_name", "the name of a release is empty", where=WHERE, hint=hint)
+
+
+def digest(kept: Iterable[Path]) -> str:
+    """A short name for what some files hold, the same for the same contents; empty for no file."""
+    told = "".join(f"{file.name} {manifest.checksum(file)}\n" for file in sorted(kept))
+    return hashlib.sha256(told.encode()).hexdigest()[:16] if told else ""
 
 
 def _version_name(content: Manifest) -> str:

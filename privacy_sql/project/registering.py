@@ -12,7 +12,7 @@ from privacy_sql.hierarchies import Hierarchy, Tree
 from privacy_sql.hierarchies.spec import rebuilt
 from privacy_sql.history import kept_privately
 from privacy_sql.history.described import describe, described_by
-from privacy_sql.history.group_contents import writer_of_known, writer_of_waiting
+from privacy_sql.history.group_contents import writers_of_waiting
 from privacy_sql.history.register import FILE_NAME, Register, refuse_unnamed
 from privacy_sql.manifest import Manifest
 from privacy_sql.project import reading
@@ -36,9 +36,10 @@ def register(
         known = known_hierarchies(content, directory, hierarchies)
         # what was kept at publication says more than what is known today
         kept_already = name == content.release and not hierarchies and known_as.reads(content)
-        if not dry_run and not kept_already:
-            waiting = writer_of_waiting(directory / "target" / "private", content)
-            known_as.keep(name, file, private=waiting or writer_of_known(content, known))
+        if not dry_run:
+            folder = directory / "target" / "private"
+            for private in writers_of_waiting(folder, content, known, registered=kept_already):
+                known_as.keep(name, file, private=private)
         return columns
     described = describe(file, 1)
     if not dry_run:

@@ -12,7 +12,7 @@ from privacy_sql.criteria import Criterion
 from privacy_sql.display.rounding import decimals
 from privacy_sql.errors import UsageError
 from privacy_sql.hierarchies import Hierarchy
-from privacy_sql.history.group_contents import writer_of_known, writer_of_waiting
+from privacy_sql.history.group_contents import writers_of_waiting
 from privacy_sql.history.register import FILE_NAME, Register, registered
 from privacy_sql.judge import required
 from privacy_sql.release import Release
@@ -83,9 +83,9 @@ def remember_standing(directory: Path, place: Path, kinds: Mapping[str, Hierarch
         return
     content = manifest.read(place)
     # the contents of its groups were counted at publication; today's knowledge says less
-    if not register.reads(content):
-        waiting = writer_of_waiting(directory / "target" / "private", content)
-        register.keep(content.release, place, private=waiting or writer_of_known(content, kinds or {}))
+    folder, read = directory / "target" / "private", register.reads(content)
+    for private in writers_of_waiting(folder, content, kinds or {}, registered=read):
+        register.keep(content.release, place, private=private)
     tables = [part.relation for part in content.tables]
     if tables:
         raise UsageError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import stat
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from privacy_sql.history.register import Register
 from tests.command_line import call
 
 PLAN = """
@@ -70,3 +72,67 @@ def _exposed(folder: Path, rows: str, method: str, *, early: bool) -> Any:
     (verdict,) = [each for each in release["verdicts"] if each["criterion"] == "composition"]
     assert verdict["witness"]["located"] == 24
     return json.dumps(verdict["value"])
+
+
+SAME_PRINT = """
+version: 1
+releases:
+  {name}:
+    source: {{file: {name}.csv}}
+    quasi_identifiers: [{{column: age, hierarchy: {{intervals: [10]}}}}]
+    sensitive: {{column: ill}}
+    require: {require}
+    method: {method}
+    output: {{target: out/{name}.csv}}
+"""
+TWICE = "{k_anonymity: {k: 2}}"
+TOGETHER = "{k_anonymity: {k: 2}, composition: {with: register}}"
+
+
+@pytest.mark.parametrize("how", ["early", "add", "overwritten"])
+def test_two_versions_that_print_the_same_centres_are_both_composed_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """The second was read with the members of the first, where nobody of today was found."""
+    register = tmp_path / "privacy_register.jsonl"
+
+    def run(name: str, rows: str, method: str, require: str, *more: str) -> Any:
+        (tmp_path / f"{name}.csv").write_text("age,ill\n" + rows)
+        (tmp_path / "privacy.yml").write_text(SAME_PRINT.format(name=name, method=method, require=require))
+        return call("run", "--json", "--project", tmp_path, *more)
+
+    if how == "early":
+        register.touch()
+    centres, out = "{microaggregate: {k: 2}}", tmp_path / "out" / "first.csv"
+    assert run("first", "20,flu\n24,cold\n40,a\n44,b\n", centres, TWICE).exit == 0
+    printed = out.read_bytes()
+    second = "21,flu\n23,cold\n41,a\n43,b\n"
+    assert run("first", second, centres, TWICE, "--overwrite").exit == 0
+    assert out.read_bytes() == printed
+    if how == "add":
+        place = out.with_name("first.csv.manifest.json")
+        kept: list[Any] = []
+        keep = Register.keep
+
+        def killed(*given: Any, **more: Any) -> Any:
+            if kept:
+                raise OSError("killed")
+            kept.append(keep(*given, **more))
+            return kept[-1]
+
+        monkeypatch.setattr(Register, "keep", killed)
+        with contextlib.suppress(OSError):  # between the two versions
+            assert call("register", "add", "first", place, "--project", tmp_path).exit
+        monkeypatch.undo()
+        assert len(kept) == 1 == len(register.read_text().splitlines())
+        for _ in range(2):
+            assert call("register", "add", "first", place, "--project", tmp_path).exit == 0
+            assert len(register.read_text().splitlines()) == 2
+    if how == "overwritten":  # a register that came later, and a version that replaces what stands
+        register.touch()
+        third = "21,flu\n23,hiv\n40,a\n44,b\n"
+        assert run("first", third, centres, TWICE, "--overwrite").exit == 0
+    told = run("last", "21,flu\n23,hiv\n40,a\n44,b\n", "{generalise: {levels: {age: 1}}}", TOGETHER)
+    (verdict,) = [v for v in told.json["releases"][0]["verdicts"] if v["criterion"] == "composition"]
+    assert (told.exit, verdict["safe"]) == (1, False)
+    assert verdict["value"] == "1/2"  # whoever is 21 or 23 has flu or else nothing in common
