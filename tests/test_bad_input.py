@@ -96,6 +96,11 @@ def test_a_broken_csv_file_is_a_data_error_that_shows_no_line(tmp_path: Path, fa
     assert "CANARY" not in told.everything
 
 
+@pytest.mark.parametrize(("content", "message"), [("", "is empty"), ("\nage\n30\n", "has no header")])
+def test_an_empty_file_is_called_empty_and_no_other(tmp_path: Path, content: str, message: str) -> None:
+    assert f"people.csv {message}" in check(saved(tmp_path, content)).everything
+
+
 @pytest.mark.parametrize("fault", ["a line too short", "a line too long"])
 def test_a_broken_line_is_named_by_file_and_number(tmp_path: Path, fault: str) -> None:
     told = check(saved(tmp_path, BROKEN[fault]))

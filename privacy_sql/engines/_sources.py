@@ -145,7 +145,8 @@ def csv_header(path: Path) -> tuple[str, list[str]]:
             hint="Save it again with one kind of line ending.",
         )
     if not header or not all(map(str.strip, header)):
-        raise DataError("no_header", f"{path.name} has no header, or a column without a name")
+        told = "has no header, or a column without a name" if header or unquoted else "is empty"
+        raise DataError("no_header", f"{path.name} {told}")
     if set("\r\n\0") & set("".join(header)):
         # DuckDB takes the first line break, quoted or not, for the end of a line, and loses rows
         raise DataError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,9 @@ def load(path: Path) -> object:
     try:
         return YAML(typ="base").load(path.read_text(encoding="utf-8"))
     except DuplicateKeyError as problem:
-        raise UsageError("duplicate_key", "a key appears twice", where=_line(path, problem)) from None
+        named = re.match(r'found duplicate key "(\w+)"', str(problem.problem))
+        told = f'the key "{named[1]}" appears twice' if named else "a key appears twice"
+        raise UsageError("duplicate_key", told, where=_line(path, problem)) from None
     except MarkedYAMLError as problem:
         place, mark = _line(path, problem), problem.problem_mark
         line = path.read_text(encoding="utf-8").split("\n")[mark.line] if mark else ""

@@ -143,10 +143,13 @@ def read(directory: Path) -> Project:
     if not path.is_file():
         raise UsageError(
             "no_project",
-            f"there is no {FILE} here",
+            f"there is no {FILE} here" if directory.is_dir() else f"there is no folder {directory}",
             hint="Create one with `privacy-sql init`, or name a folder with --project.",
         )
     content = load(path)
+    if content is None or content == "":
+        hint = "`privacy-sql init --example FOLDER` writes one to start from."
+        raise UsageError("bad_project", f"{FILE} is empty", hint=hint)
     try:
         return understood(directory, content)
     except PrivacySqlError as problem:

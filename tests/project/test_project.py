@@ -115,6 +115,18 @@ def test_a_tab_is_called_a_tab(tmp_path: Path) -> None:
 def test_a_key_that_stands_twice_is_named_by_its_line(tmp_path: Path) -> None:
     (problem,) = problems(tmp_path, "version: 1\nreleases:\n  a: {}\n  a: {}\n")
     assert (problem.code, problem.where) == ("duplicate_key", "privacy.yml, line 4")
+    assert problem.message == 'the key "a" appears twice'
+
+
+@pytest.mark.parametrize("text", ["", "# nothing yet\n"])
+def test_an_empty_project_file_is_called_empty(tmp_path: Path, text: str) -> None:
+    (problem,) = problems(tmp_path, text)
+    assert problem.message == "privacy.yml is empty" and "init --example" in problem.hint
+
+
+def test_a_folder_that_does_not_exist_is_not_said_to_lack_a_file(tmp_path: Path) -> None:
+    told = call("check", "--project", tmp_path / "nodir")
+    assert told.exit == 2 and told.err.startswith("error: there is no folder")
 
 
 @pytest.mark.parametrize("text", ["version: [", "\tversion: 1", "a: b: c", "- 1\n- 2", "", "&a [*b]"])
