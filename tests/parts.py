@@ -3,7 +3,7 @@
 A criterion declares its cases and `[example]` in fixtures/cases/criteria/<name>.toml, a method `EXAMPLE` in
 tests/methods/test_<name>.py: the parameters that publish the forty-eight people here. What else the tests
 have to know of a part, its own test file says. `python -m tests.parts` writes docs/parts.md, the pairs of
-docs/matrix.md, the questions of the README and the table of docs/criteria.md.
+docs/matrix.md, the questions of the README and the tables of docs/criteria.md and docs/dialects.md.
 """
 
 from __future__ import annotations
@@ -25,12 +25,15 @@ from privacy_sql import errors, registry
 from privacy_sql.cli.verbs.attack import kinds_of_attack
 from privacy_sql.criteria import make
 from privacy_sql.errors import PrivacySqlError, UsageError
+from privacy_sql.query.template import folder
+from privacy_sql.query.words import words as words_of_engines
 from tests.conftest import FIXTURES, ROOT
 
 JOBS = ps.Tree({"a": ["x", "*"], "b": ["x", "*"], "c": ["y", "*"], "d": ["y", "*"]})
 ILLNESSES = ps.Tree({"u": ["m", "*"], "v": ["m", "*"], "w": ["n", "*"]})
 PARTS, MATRIX = ROOT / "docs" / "parts.md", ROOT / "docs" / "matrix.md"
 README, CRITERIA = ROOT / "README.md", ROOT / "docs" / "criteria.md"
+DIALECTS = ROOT / "docs" / "dialects.md"
 
 
 def rows() -> pd.DataFrame:
@@ -162,6 +165,7 @@ def page() -> str:
 
 QUESTIONS = "| question | requirement |"
 PROPERTIES = "| criterion | value | safe when | merging keeps it safe | leaving groups out keeps it safe |"
+WORDS = "| word | what it says | DuckDB says |"
 LONG = 40  # letters of an example
 
 
@@ -206,6 +210,19 @@ def properties() -> list[str]:
     return lines
 
 
+def words_to_define() -> list[str]:
+    """The table of docs/dialects.md: every word of which an engine's table has its own form."""
+    lines = []
+    for word in words_of_engines():
+        text = (folder("macros") / "kernel" / f"{word}.sql").read_text(encoding="utf-8")
+        said = re.search(r"{# (.+?)\.? #}", text)
+        half = re.search(rf"macro default__({word}\(.*?\)) -%}}\n(.*?)\n{{%-", text, re.DOTALL)
+        assert said and half, f"macros/kernel/{word}.sql says what it is, and DuckDB's form"
+        shown = half[2].replace("|", "\\|")
+        lines.append(f"| `{half[1]}` | {said[1][0].lower()}{said[1][1:]} | `{shown}` |")
+    return lines
+
+
 def with_table(page: str, head: str, lines: list[str]) -> str:
     """A page whose table under this head has these lines and no others."""
     before, found, after = page.partition(f"{head}\n")
@@ -223,6 +240,7 @@ def pages() -> dict[Path, str]:
         PARTS: page(),
         README: with_table(README.read_text(encoding="utf-8"), QUESTIONS, questions()),
         CRITERIA: with_table(CRITERIA.read_text(encoding="utf-8"), PROPERTIES, properties()),
+        DIALECTS: with_table(DIALECTS.read_text(encoding="utf-8"), WORDS, words_to_define()),
     }
 
 

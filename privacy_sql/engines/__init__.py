@@ -9,11 +9,13 @@ into ours: in `duckdb.py`, in `_postgres_words.py`.
 
 from __future__ import annotations
 
+import ast
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from privacy_sql import registry
 from privacy_sql.errors import UsageError
@@ -40,6 +42,22 @@ Source: TypeAlias = str | Path | Frame
 
 class Engine(ABC):
     """The interface of every engine. Relations that it creates are temporary and go when it closes."""
+
+    # what privacy.yml may say of a connection beside its `type`, as a plain tuple, which `keys_of` reads
+    keys: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def __init__(self, place: str = "", *, unsafe_debug: bool = False) -> None:
+        """Open what stands behind the colon of `connect`; the other options are the engine's own, by name.
+
+        Its `keys` are among them. With `unsafe_debug`, errors show what the engine's library says, rows too.
+        """
+
+    @classmethod
+    def around(cls, connection: object, *, unsafe_debug: bool = False) -> Engine:
+        """An engine on an open connection of its library, where it can share one; that stays open."""
+        told = f"a {type(connection).__name__} is not a connection"
+        raise UsageError("bad_url", told, hint=CONNECTIONS)
 
     @property
     @abstractmethod
@@ -91,13 +109,15 @@ class Engine(ABC):
     def create(self, query: Query, *, view: bool = False) -> Sql:
         """A temporary relation with the result of the query."""
 
-    @abstractmethod
     def filled(self, query: Query) -> tuple[Sql, int]:
         """A temporary relation with the result of the query, and its number of rows."""
+        made = self.create(query)
+        (found,) = self.fetch(Query(f"select count(*) as n_rows from {made}", query.origin))
+        return made, found["n_rows"]
 
-    @abstractmethod
     def rows_of(self, query: Query) -> Sql:
         """The rows that a query would publish, as a view on the engine that writes them."""
+        return self.create(query, view=True)
 
     def repeated(self, counted: Sql, columns: Sequence[str], n: Sql) -> Query | None:
         """The rows of a relation, each repeated by its count, in order; None if the order would be lost."""
@@ -162,9 +182,16 @@ class Engine(ABC):
     def hold_table(self, table: str) -> None:
         """Keep others from writing to a table until `transaction` ends, if the engine can."""
 
-    @abstractmethod
     def replace_table(self, new: str, name: str, aside: str) -> None:
-        """Replace a table with another one, inside `transaction`; without one the old is kept `aside`."""
+        """Replace a table with another one, inside `transaction`.
+
+        Where that undoes nothing, the old one is kept `aside`.
+        """
+        if self.undoes:
+            self.drop_table(name)
+        elif self.has_table(name):
+            self.rename_table(name, aside)
+        self.rename_table(new, name)
 
     @abstractmethod
     def drop_table(self, table: str) -> None:
@@ -210,3 +237,21 @@ def connect(url: str | duckdb.DuckDBPyConnection = "duckdb:", **options: object)
         refuse_unspoken(scheme)
     engine: Engine = part(rest, **options)
     return engine
+
+
+@cache
+def keys_of(name: str) -> tuple[str, ...]:
+    """The `keys` of an engine, read in its file: its library may be missing where a project only names it.
+
+    >>> keys_of("postgres")
+    ('dsn_env',)
+    """
+    place = Path(__file__).with_name(f"{name}.py")
+    text = place.read_text(encoding="utf-8") if place.is_file() else ""
+    for part in ast.parse(text).body:
+        if isinstance(part, ast.ClassDef) and part.name.casefold() == registry.class_name(name).casefold():
+            for line in part.body:
+                if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "keys":
+                    return tuple(ast.literal_eval(line.value))
+    said: tuple[str, ...] = registry.get("engines", name).keys
+    return said

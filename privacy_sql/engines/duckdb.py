@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from privacy_sql import deadlines
-from privacy_sql.engines import CONNECTIONS, Columns, Engine, Row, Source
+from privacy_sql.engines import Columns, Engine, Row, Source
 from privacy_sql.engines._duckdb_connection import DuckDBConnection, TakenConnection
 from privacy_sql.engines._escaping import as_meant
 from privacy_sql.engines._packed_columns import PackedColumns
@@ -34,7 +34,7 @@ from privacy_sql.engines._sources import (
     refuse_broken,
     unlike,
 )
-from privacy_sql.errors import DataError, EngineError, PrivacySqlError, UsageError
+from privacy_sql.errors import DataError, EngineError, PrivacySqlError
 from privacy_sql.query import statements
 from privacy_sql.query.template import Query, Sql, free_name, literal, quote
 
@@ -100,6 +100,7 @@ class DuckDB(Engine):
     """Embedded DuckDB: `duckdb:` in memory or `duckdb:file.db`."""
 
     dialect = "duckdb"
+    keys = ("path", "memory_limit", "threads")  # the path is the place, from the project's folder
     embedded = True
     undoes = True
 
@@ -120,11 +121,10 @@ class DuckDB(Engine):
         self._parquet: dict[str, Path] = {}  # the Parquet files that are
 
     @classmethod
-    def around(cls, connection: object, *, unsafe_debug: bool = False) -> DuckDB:
+    def around(cls, connection: object, *, unsafe_debug: bool = False) -> Engine:
         """An engine on an open connection, which stays open."""
         if not isinstance(connection, duckdb.DuckDBPyConnection):
-            told = f"a {type(connection).__name__} is not a connection"
-            raise UsageError("bad_url", told, hint=CONNECTIONS)
+            return super().around(connection)
         made = cls.__new__(cls)
         made._to = TakenConnection(connection, unsafe_debug)
         made._mine, made._lines, made._parquet = {}, {}, {}
@@ -324,9 +324,6 @@ class DuckDB(Engine):
         shown = ", ".join(f"cast({column} as bigint) as {column}" for column in columns)
         return self._taken(dict(columns), shown, len(next(iter(columns.values()))), origin)
 
-    def rows_of(self, query: Query) -> Sql:
-        return self.create(query, view=True)
-
     def repeated(self, counted: Sql, columns: Sequence[str], n: Sql) -> Query:
         shown = ", ".join(map(quote, columns))
         start = free_name("start", [*columns, n])
@@ -425,10 +422,6 @@ class DuckDB(Engine):
 
     def hold_table(self, table: str) -> None:
         pass  # a DuckDB file belongs to one process
-
-    def replace_table(self, new: str, name: str, aside: str) -> None:
-        self.drop_table(name)
-        self.rename_table(new, name)
 
     def drop_table(self, table: str) -> None:
         self._run(Query(f"drop table if exists {named(table)}", "drop"))

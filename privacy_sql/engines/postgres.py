@@ -48,6 +48,7 @@ class Postgres(Engine):
     """A PostgreSQL server: `postgres:`, or `postgres:service=warehouse` for an entry of the service file."""
 
     dialect = "postgres"
+    keys = ("dsn_env",)
     travel = TRAVEL
     one_text = False  # columns may have their own collations
     undoes = True
@@ -177,9 +178,6 @@ class Postgres(Engine):
         statements.made(self, name, result.rowcount if kind == "table" else None)
         return name, result.rowcount
 
-    def rows_of(self, query: Query) -> Sql:
-        return self.create(query, view=True)
-
     def fetch(self, query: Query) -> list[Row]:
         cursor = self._run(Query(query.text(self.dialect), query.origin))
         columns = [column.name for column in cursor.description or []]
@@ -263,10 +261,6 @@ class Postgres(Engine):
 
     def hold_table(self, table: str) -> None:
         self._run(Query(f"lock table {named(table)} in access exclusive mode", "hold"))
-
-    def replace_table(self, new: str, name: str, aside: str) -> None:
-        self.drop_table(name)
-        self.rename_table(new, name)
 
     def drop_table(self, table: str) -> None:
         for view in self._to.seen.get(named(table), []):  # a rollback restores it

@@ -68,6 +68,7 @@ class Spark(Engine):
     """A Spark session: the running one, or one for a master such as `local[2]`."""
 
     dialect = "spark"
+    keys = ("master",)
     travel = TRAVEL
     at_once = 8  # every statement is a job, and planning it takes longer than counting
 
@@ -188,14 +189,6 @@ class Spark(Engine):
         statements.made(self, made)
         return made
 
-    def filled(self, query: Query) -> tuple[Sql, int]:
-        made = self.create(query)
-        (found,) = self.fetch(Query(f"select count(*) as n_rows from {made}", query.origin))
-        return made, found["n_rows"]
-
-    def rows_of(self, query: Query) -> Sql:
-        return self.create(query, view=True)
-
     def fetch(self, query: Query) -> list[Row]:
         frame = self._sql(query.text(self.dialect), query.origin)
         with self._timed(query.origin):
@@ -262,11 +255,6 @@ class Spark(Engine):
 
     def hold_table(self, table: str) -> None:
         pass  # Spark has no locks
-
-    def replace_table(self, new: str, name: str, aside: str) -> None:
-        if self.has_table(name):
-            self.rename_table(name, aside)
-        self.rename_table(new, name)
 
     def drop_table(self, table: str) -> None:
         self._sql(f"drop table if exists {_named(table)}", "drop")

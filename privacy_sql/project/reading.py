@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import criteria, files, manifest, methods
+from privacy_sql import criteria, files, manifest, methods, registry
 from privacy_sql.criteria import Criterion, refuse_empty
+from privacy_sql.engines import keys_of
 from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
 from privacy_sql.hierarchies.spec import from_spec
 from privacy_sql.lattice.steering import ENDS, FREE, Steering
@@ -40,11 +41,6 @@ SIGNOFF_KEYS = ("purpose", "recipient", "name", "role", "conditions", "review", 
 # the fields of EMA's and Health Canada's template that only a person can fill in
 DETERMINATION_KEYS = ("recipients", "threshold", "why", "expert", "valid_until")
 OUTPUT_KEYS = ("target", "connection", "relation", "csv")
-CONNECTION_KEYS = {
-    "duckdb": ("type", "path", "memory_limit", "threads"),
-    "postgres": ("type", "dsn_env"),
-    "spark": ("type", "master"),
-}
 # files such as target/compiled/<name>.sql use the name of a release, so it must not be a path
 RELEASE_NAME = re.compile(r"\w(?:[\w.-]{0,98}\w)?")
 INLINE = re.compile("://[^/]*@|password|token=", re.IGNORECASE)
@@ -137,6 +133,11 @@ class Project:
         return found
 
 
+def connection_keys(kind: str) -> tuple[str, ...]:
+    """What privacy.yml may say of a connection to an engine."""
+    return ("type", *keys_of(kind))
+
+
 def read(directory: Path) -> Project:
     """The project of a folder."""
     path = directory / FILE
@@ -194,14 +195,15 @@ class _Reader(Fields):
         if isinstance(content, Mapping) and (inline := SECRETS & set(content)):
             self.wrong(f"{where}.{min(inline)}", "do not put credentials into the project file", hint)
             return {}
+        known = registry.available("engines")
         kind = content.get("type") if isinstance(content, Mapping) else None
-        if not isinstance(content, Mapping) or not isinstance(kind, str) or kind not in CONNECTION_KEYS:
-            self.wrong(f"{where}.type", f"a connection must be one of {', '.join(CONNECTION_KEYS)}")
+        if not isinstance(content, Mapping) or not isinstance(kind, str) or kind not in known:
+            self.wrong(f"{where}.type", f"a connection must be one of {', '.join(known)}")
             return {}
         for key, value in content.items():
             if INLINE.search(str(value)):
                 self.wrong(f"{where}.{key}", "do not put credentials into the project file", hint)
-        return self.mapping(content, CONNECTION_KEYS[kind], where)
+        return self.mapping(content, connection_keys(kind), where)
 
     def plan(self, name: str, content: object, where: str) -> Plan | None:
         if not RELEASE_NAME.fullmatch(name):

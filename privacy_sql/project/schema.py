@@ -22,7 +22,8 @@ def schema() -> Schema:
     """What privacy.yml may contain, and which keys it needs."""
     releases: Schema = {"type": "object", "minProperties": 1, "additionalProperties": _release()}
     connections = [
-        _object(keys, {"type": {"const": kind}}, ["type"]) for kind, keys in reading.CONNECTION_KEYS.items()
+        _object(reading.connection_keys(kind), {"type": {"const": kind}}, ["type"])
+        for kind in registry.available("engines")
     ]
     known: Schema = {
         "version": {"const": 1},

@@ -24,6 +24,10 @@ UNLIKE = {
 }
 
 
+def opened() -> ps.Engine:
+    return ps.connect()
+
+
 def stored(folder: Path, kind: str, *values: str) -> str:
     with duckdb.connect(folder / "own.db") as connection:
         connection.execute(f"create table people (c {kind}, s varchar)")

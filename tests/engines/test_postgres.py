@@ -37,9 +37,13 @@ RELATION = '"Own Schema"."select"'
 QUASI = [AWKWARD, "Group", "order", "day", "stamp", "weight"]
 
 
+def opened() -> Any:
+    return engines.connected("postgres")
+
+
 @pytest.fixture
 def server() -> Iterator[Any]:
-    with engines.connected("postgres") as made:
+    with opened() as made:
         made.connection.execute('drop schema if exists "Own Schema" cascade')
         made.connection.execute(PEOPLE)
         yield made

@@ -37,13 +37,17 @@ SETTINGS = {
 }
 
 
-@pytest.fixture(scope="module")
-def session() -> Iterator[Any]:
+def opened() -> ps.Engine:
     try:
         import pyspark  # noqa: F401
     except ImportError:
         server.missing("spark", 'needs pyspark: pip install -e ".[spark]", and Java 17')
-    with ps.connect("spark:local[2]", travel=0, settings=SETTINGS) as made:
+    return ps.connect("spark:local[2]", travel=0, settings=SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Any]:
+    with opened() as made:
         yield made
     made.connection.stop()
 

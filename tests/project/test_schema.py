@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +66,19 @@ def projects() -> list[Any]:
 @pytest.mark.parametrize("text", projects())
 def test_every_project_shown_anywhere_fits(text: str) -> None:
     assert fits(YAML(typ="safe").load(text), schema())
+
+
+def test_a_project_that_names_every_engine_loads_no_library_of_one() -> None:
+    """Its package may be missing, here or where an editor asks for the schema."""
+    connections = {"a": {"type": "duckdb", "threads": "2"}, "b": {"type": "postgres"}, "c": {"type": "spark"}}
+    code = (
+        "import sys\nfrom pathlib import Path\n"
+        "from privacy_sql.project import reading, schema\n"
+        f"reading.understood(Path(), {PROJECT | {'connections': connections}!r})\nschema.schema()\n"
+        "sys.exit(','.join({'duckdb', 'psycopg', 'pyspark', 'pyarrow'} & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def places(content: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

@@ -7,17 +7,35 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import sqlglot
+from sqlglot import exp
 
 import privacy_sql as ps
 from privacy_sql import registry
 from privacy_sql.errors import UsageError
 from privacy_sql.query import words
 from privacy_sql.query.template import folder
+from tests.package_macros import Macros
 
 
 @pytest.mark.parametrize("engine", registry.available("engines"))
 def test_an_engine_knows_every_word(engine: str) -> None:
     assert words.missing(engine) == []
+
+
+@pytest.mark.parametrize("word", words.words())
+@pytest.mark.parametrize("name", registry.available("engines"))
+def test_a_word_is_an_expression_or_a_type_of_the_engine(name: str, word: str) -> None:
+    """As dbt renders it there. A word without arguments is a type; the others stand where a column may."""
+    dialect = registry.get("engines", name).dialect
+    text = (folder("macros") / "kernel" / f"{word}.sql").read_text(encoding="utf-8")
+    takes = re.search(rf"macro {word}\(([^)]*)\)", text)
+    assert takes
+    given = [each.strip() for each in takes[1].split(",") if each.strip()]
+    said = getattr(Macros(target=name), word)(*("'[0-9]'" if each == "pattern" else each for each in given))
+    tree = sqlglot.parse_one(f"select {said if given else f'cast(a as {said})'} as b from t", read=dialect)
+    assert {column.name for column in tree.find_all(exp.Column)} == (set(given) - {"pattern"} or {"a"})
+    assert not list(tree.find_all(exp.Command))
 
 
 def test_a_table_says_no_word_that_nothing_asks_for() -> None:
