@@ -14,10 +14,14 @@ import privacy_sql as ps
 from privacy_sql import registry
 from privacy_sql.cli.verbs.attack import kinds_of_attack
 from privacy_sql.criteria import make
+from privacy_sql.engines import keys_of
 from tests import cases as reading
+from tests import parts
 from tests.command_line import call
 from tests.conftest import ROOT, cases
 from tests.parts import first_line
+from tests.searches import planted
+from tests.seeds import seeds
 
 CRITERIA = registry.available("criteria")
 
@@ -71,6 +75,41 @@ def test_an_attack_shows_how_it_is_called(name: str) -> None:
 @pytest.mark.parametrize("name", registry.available("searches"))
 def test_a_search_says_what_it_is(name: str) -> None:
     assert first_line(registry.load("searches", name))
+
+
+@pytest.mark.parametrize("name", registry.available("searches"))
+def test_a_search_finds_what_exhaustive_finds_on_small_spaces(name: str) -> None:
+    """The least cost where safety carries to coarser choices; elsewhere nothing unsafe, nothing unproven."""
+    search, reference = parts.own_test("searches", name).found, parts.own_test("searches", "exhaustive").found
+    for seed in seeds(30):
+        for small in (planted.monotone_puzzle, planted.jagged_puzzle):
+            puzzle = small(seed)
+            found, best = search(puzzle), reference(puzzle)
+            assert found.stopped is None and (found.best is None or found.best in puzzle.safe), seed
+            if found.optimal or small is planted.monotone_puzzle:
+                assert (found.best is None) == (best.best is None), seed
+                assert found.best is None or puzzle.cost(found.best) == best.cost[0], seed
+
+
+@pytest.mark.parametrize("name", registry.available("engines"))
+def test_an_engine_takes_what_a_project_may_say_of_a_connection(name: str) -> None:
+    part = registry.get("engines", name)
+    assert keys_of(name) == part.keys
+    # a path is the place itself, from the folder of the project
+    assert {*part.keys, "unsafe_debug"} - {"path"} <= set(inspect.signature(part).parameters)
+
+
+@pytest.mark.parametrize("name", registry.available("engines"))
+def test_an_engine_judges_publishes_and_reads_again_as_duckdb_does(name: str, tmp_path: Path) -> None:
+    asked = [ps.KAnonymity(3), ps.LDiversity(3)]
+    with ps.connect() as embedded:
+        known = ps.check(embedded, parts.table(), asked)
+    with parts.own_test("engines", name).opened() as engine:
+        assert [str(each) for each in ps.check(engine, parts.table(), asked).values()] == [
+            str(each) for each in known.values()
+        ]
+        release = ps.publish(engine, parts.table(), asked, ps.Generalise({"age": 1}))
+        ps.verify(ps.write(engine, release, tmp_path / "out.csv"))
 
 
 def _verdict(engine: Any, name: str, case: dict[str, Any]) -> ps.Verdict:

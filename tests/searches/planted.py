@@ -1,7 +1,10 @@
-"""Small lattices with a planted answer, shared by the tests of all searches."""
+"""Small spaces with a planted answer, shared by the tests of all searches."""
 
 import random
 from dataclasses import dataclass, field
+
+import numpy as np
+from hypothesis import strategies as st
 
 from privacy_sql.spaces.lattice import Lattice
 from privacy_sql.spaces.tags import Answer
@@ -32,7 +35,10 @@ class Costs:
 
 @dataclass
 class Puzzle:
-    """A lattice, the set of its safe choices, what answers carry, and what choices cost."""
+    """A lattice, the set of its safe choices, what answers carry, and what choices cost.
+
+    It is a space of steps as well, from the coarsest choice to finer ones.
+    """
 
     heights: tuple
     safe: set
@@ -52,6 +58,22 @@ class Puzzle:
     def decide(self, choices):
         self.asked.extend(choices)
         return [Answer(c in self.safe, c in self.always_safe or c in self.never_safe) for c in choices]
+
+    @property
+    def start(self):
+        return self.lattice.top
+
+    def larger(self, choice):
+        return self.lattice.finer_neighbours(choice)
+
+    def smaller(self, choice):
+        return self.lattice.coarser_neighbours(choice)
+
+    def is_safe(self, choice):
+        return choice in self.safe
+
+    def cost(self, choice):
+        return self.costs.cost(choice)[0]
 
 
 def random_heights(rng):
@@ -95,3 +117,35 @@ def jagged_puzzle(seed):
     between = {choice for choice in possible - certain if rng.random() < 0.5}
     impossible = set(every_choice(heights)) - possible
     return Puzzle(heights, certain | between, any_costs(rng, heights), certain, impossible)
+
+
+class Subsets:
+    """Sets of the numbers below `size`, one number more or less at a time."""
+
+    start = frozenset()
+
+    def __init__(self, size):
+        self.size = size
+
+    def larger(self, choice):
+        return (choice | {i} for i in range(self.size) if i not in choice)
+
+    def smaller(self, choice):
+        return (choice - {i} for i in choice)
+
+
+forbidden = st.sets(st.frozensets(st.integers(0, 4), min_size=1), max_size=20)
+
+
+def gain(choice):
+    return -float(sum(i + 1 for i in choice))
+
+
+def least_gain(unsafe):
+    """The cost of the best subset of five numbers that is not forbidden, from the list of all."""
+    everything = [frozenset(i for i in range(5) if n >> i & 1) for n in range(32)]
+    return min(gain(choice) for choice in everything if choice not in unsafe)
+
+
+def dice(seed):
+    return np.random.default_rng(seed)

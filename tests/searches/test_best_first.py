@@ -10,6 +10,10 @@ from tests.searches.planted import any_costs, jagged_puzzle, monotone_puzzle
 from tests.seeds import seeds
 
 
+def found(puzzle):
+    return BestFirst().choose(puzzle.lattice, puzzle.decide, puzzle.costs)
+
+
 def test_the_best_choice_of_planted_lattices_is_found_and_proved():
     for seed in seeds(200):
         for puzzle in (monotone_puzzle(seed), monotone_puzzle(seed, costs=any_costs), jagged_puzzle(seed)):

@@ -10,6 +10,10 @@ from tests.searches.planted import Costs, jagged_puzzle
 from tests.seeds import seeds
 
 
+def found(puzzle):
+    return Exhaustive().choose(puzzle.lattice, puzzle.decide, puzzle.costs)
+
+
 def test_every_choice_is_asked_about_once_and_the_definition_holds():
     for seed in seeds(100):
         puzzle = jagged_puzzle(seed)

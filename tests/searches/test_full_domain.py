@@ -11,6 +11,10 @@ from tests.searches.planted import Costs, Puzzle, any_costs, jagged_puzzle, mono
 from tests.seeds import seeds
 
 
+def found(puzzle):
+    return FullDomainSearch().choose(puzzle.lattice, puzzle.decide, puzzle.costs)
+
+
 def check(puzzle, found):
     assert set(found.minimal) == minimal(puzzle.safe)
     assert found.complete and found.undecided == 0 and found.stopped is None
