@@ -7,6 +7,7 @@ really sent. `tests/calls` holds the calls; together they must use every templat
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -27,6 +28,14 @@ def sent() -> dict[str, Query]:
 
 
 def _sent() -> dict[str, Query]:
+    found = _caught(calls.run)
+    of_named = {name.partition("#")[0] for name in found}
+    # what a part that no call names needs of others' templates changes with every new part
+    others = _caught(calls.run_others)
+    return found | {name: query for name, query in others.items() if name.partition("#")[0] not in of_named}
+
+
+def _caught(run: Callable[[], None]) -> dict[str, Query]:
     found: dict[str, Query] = {}
     original = query._filled
 
@@ -37,7 +46,7 @@ def _sent() -> dict[str, Query]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(query, "_filled", watch)
-        calls.run()
+        run()
     return found
 
 

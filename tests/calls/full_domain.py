@@ -15,21 +15,7 @@ from privacy_sql.counted.base import count
 from privacy_sql.lattice import in_memory
 from privacy_sql.lattice.search import LatticeSearch
 from privacy_sql.project import proposing
-from tests.calls import JOBS, WORKERS, workers
-
-UTILITIES = (
-    "loss",
-    "ncp",
-    "discernibility",
-    "average_group_size",
-    "ambiguity",
-    "classification",
-    "kl",
-    "query_error",
-    "c_avg",
-    "information_gain_privacy_loss",
-    "classification_accuracy",
-)
+from tests.calls import JOBS, UTILITIES, WORKERS, workers
 
 
 @contextmanager

@@ -1,21 +1,16 @@
-"""Parts that no other call names, as they declare themselves; the last calls, so that they add few shapes."""
+"""Parts that no other call names, as they declare themselves: only their own templates are shown of these."""
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 import privacy_sql as ps
 from tests import parts
-from tests.calls.full_domain import UTILITIES
+from tests.calls import UTILITIES, written
+from tests.calls.written_rows import METHODS
 
 
 def methods(engine: ps.Engine) -> None:
-    """Every method of rows, and its rows as they are written."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name in parts.others("methods", ["marginals", "noisy_counts"]):
-            release = ps.publish(engine, parts.table(), [ps.KAnonymity(2)], parts.method(name))
-            ps.write(engine, release, Path(folder) / f"{name}.csv")
+    """Every other method of rows, and its rows as they are written."""
+    written(engine, parts.others("methods", METHODS, ["marginals", "noisy_counts"]))
 
 
 def utilities(engine: ps.Engine) -> None:
