@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import house
 from privacy_sql import registry
 from tests.conftest import ROOT
 
@@ -100,6 +101,15 @@ def test_no_two_classes_of_the_package_have_one_name() -> None:
     assert len(found) > 300  # they are read
     two = {name for name, places in found.items() if len(places) > 1}
     assert two == {"People"}, "the screen of a page, and a counted table"
+
+
+def test_no_name_hides_that_a_type_is_any() -> None:
+    """But for the frames of whatever library a user brings."""
+    assert set(house.aliases(ast.parse("A = Any\nB: TypeAlias = typing.Any\nC = list[Any]"), {"Any"})) == {
+        "A",
+        "B",
+    }
+    assert {name for tree in house.trees().values() for name in house.aliases(tree, {"Any"})} <= {"Frame"}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
