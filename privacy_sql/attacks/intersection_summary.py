@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from privacy_sql.attacks.locating import Crowd, Located, Names, locate, locate_own
+from privacy_sql.attacks.locating import MOST_WORLDS, Crowd, Located, Names, locate_by_all, locate_own
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.engines import Engine
@@ -16,9 +16,6 @@ from privacy_sql.errors import people
 from privacy_sql.history.described import Description
 from privacy_sql.kernels.composition.intersection import DEFAULT_LEVELS, Anonymity, Summary, Tally, summarise
 from privacy_sql.query.template import Query, Sql, names, render
-
-# the most worlds of one combination; with more, people count as known for certain
-MOST_WORLDS = 4096
 
 
 class NamedFields(dict[str, Any]):
@@ -45,7 +42,7 @@ class Others:
         """The same for every candidate of the table."""
         crowd = Crowd.around(base, (column for each in releases for column in each.columns))
         codes = Names()
-        located = tuple(locate(crowd, each, codes) for each in releases)
+        located = tuple(locate_by_all(crowd, each, codes) for each in releases)
         return cls(crowd, located, codes, tuple(unknown(crowd, releases)))
 
     @cached_property

@@ -22,6 +22,9 @@ from privacy_sql.history.labels import columns as rule_columns
 from privacy_sql.query.template import Query, Sql, names, render
 from privacy_sql.table import Table
 
+# the most worlds of one combination; with more, people count as known for certain
+MOST_WORLDS = 4096
+
 
 @dataclass(frozen=True)
 class Crowd:
@@ -135,18 +138,56 @@ class Names:
         return self._codes[key]
 
 
-def locate(crowd: Crowd, description: Description, codes: Names) -> Located:
+def locate_by_all(crowd: Crowd, description: Description, codes: Names) -> Located:
+    """The same; whoever is in no group by the contents of a release of ours is located by its labels.
+
+    Somebody had another age when it was published, or none, and a label still covers them.
+    """
+    found, engine = locate(crowd, description, codes), crowd.engine
+    if description.printed is None:
+        return found
+    columns = names(crowd.known.aliases.values())
+    query = render(
+        "attacks/not_located.sql", combinations=crowd.combinations, located=found.located, columns=columns
+    )
+    missing = engine.create(query)
+    if not engine.fetch(render("attacks/somebody.sql", located=missing))[0]["n_people"]:
+        return found
+    labelled = locate(replace(crowd, combinations=missing), description.printed, codes, anywhere=True)
+
+    def both(by_contents: Sql, by_labels: Sql, *columns: str) -> Sql:
+        relations = {"by_contents": by_contents, "by_labels": by_labels}
+        return engine.create(render("attacks/by_labels_too.sql", **relations, columns=names(columns)))
+
+    return replace(
+        found,
+        groups=both(found.groups, labelled.groups, "g", "n_people"),
+        located=both(found.located, labelled.located, "person", "w", "g"),
+        held=both(found.held, labelled.held, "person", "w", "s"),
+        group_names=None,
+    )
+
+
+def locate(crowd: Crowd, description: Description, codes: Names, *, anywhere: bool = False) -> Located:
     """Find the groups of a described release that each combination of people fits.
 
-    `codes` numbers the sensitive values of all releases together and grows with each.
+    `codes` numbers the sensitive values of all releases together and grows with each. A centre covers the
+    people near it, or people `anywhere`, because it does not say how far its group reaches.
     """
     shared = {name: how for name, how in description.columns.items() if name in crowd.known.aliases}
     if not shared:
         raise nothing_shared(description.name)
     columns = list(dict.fromkeys(how.column for how in shared.values()))
     read = counted(crowd.engine, description, columns)
-    find = _nearest if description.locate == "centroid" else _fitting
-    located = crowd.engine.create(find(crowd, shared, read, description))
+    if description.locate != "centroid":
+        query = _fitting(crowd, shared, read, description)
+    elif anywhere:
+        query = render(
+            "attacks/anywhere.sql", people=crowd.combinations, groups=read.groups, most=MOST_WORLDS
+        )
+    else:
+        query = _nearest(crowd, shared, read, description)
+    located = crowd.engine.create(query)
     values = read.values
     if description.several:
         values = {code: value for code, value in values.items() if value is not None}

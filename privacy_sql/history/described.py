@@ -101,6 +101,8 @@ class Description:
     apart: bool = False  # an adversary is taken to know in which of several groups alike people lie
     # tables of counts whose join says who can have which value, instead of rows in one table
     parts: tuple[Any, ...] = field(default=(), repr=False)
+    # one of ours that is read by the contents of its groups, as its labels say
+    printed: Description | None = field(default=None, repr=False)
     # our own tables with what their rows amounted to when they were published
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -259,7 +261,7 @@ def joinable(marginals: Sequence[Mapping[str, int]]) -> bool:
 
 
 def by_what_it_holds(found: Description, kept: kept_privately.KeptRelease) -> Description:
-    """The same release, with people found by the contents of its groups instead of by its labels."""
+    """The same release, with people found by the contents of its groups, else by its labels."""
     assert kept.held is not None
     held = kept.held
     return replace(
@@ -276,6 +278,7 @@ def by_what_it_holds(found: Description, kept: kept_privately.KeptRelease) -> De
             for name, how in found.columns.items()
         },
         apart=held.apart,
+        printed=found,
     )
 
 

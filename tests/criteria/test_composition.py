@@ -184,8 +184,10 @@ def test_a_search_reads_the_other_releases_once(engine: Any, monkeypatch: pytest
     from privacy_sql.attacks import intersection_summary
 
     asked = []
-    located = intersection_summary.locate
-    monkeypatch.setattr(intersection_summary, "locate", lambda *given: asked.append(1) or located(*given))
+    located = intersection_summary.locate_by_all
+    monkeypatch.setattr(
+        intersection_summary, "locate_by_all", lambda *given: asked.append(1) or located(*given)
+    )
     requirement = ps.Composition([HOSPITAL], "1", "1/2")
     release = ps.publish(engine, _table(), [requirement], ps.FullDomain())
     assert release.safe
