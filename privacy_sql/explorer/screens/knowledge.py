@@ -47,6 +47,8 @@ class Knowledge(Screen):
             for side in (base, *base.sides)
         ]
         required = next((c for c in decision.counted.require if c.facts is not None), None)
+        # the smallest chance that the privacy skyline of the release calls a breach
+        breaches = [limit for criterion in decision.counted.require for limit in criterion.breaches]
         project = decision.project
         registered = [] if project is None else list(Register(project.directory / FILE_NAME).entries())
         return {
@@ -54,7 +56,7 @@ class Knowledge(Screen):
             "facts": FACTS,
             "required": None if required is None else required.facts,
             "limit": None if required is None else str(required.limit),
-            "breach": _breach(decision),
+            "breach": str(min(breaches, default=USUAL_BREACH)),
             "columns": [{**column, "source": before} for column, before in zip(columns, source, strict=True)],
             "registered": registered,
         }
@@ -129,12 +131,6 @@ def _stories(grouping: Grouping) -> list[Json]:
         if verdict.value == 1:
             break
     return found
-
-
-def _breach(decision: Decision) -> str:
-    """The smallest chance that the privacy skyline of the release calls a breach."""
-    limits = [limit for criterion in decision.counted.require for limit in criterion.breaches]
-    return str(min(limits, default=USUAL_BREACH))
 
 
 def _skylines(decision: Decision) -> Json:

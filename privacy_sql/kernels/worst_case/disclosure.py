@@ -153,7 +153,13 @@ def negation_curve(shapes: GroupShapes, facts: int) -> list[Fraction]:
     ['1/2', '4/5', '1']
     """
     useful = shapes.useful_facts(facts)
-    return [_worst_negations(shapes, k) for k in range(useful + 1)] + [Fraction(1)] * (facts - useful)
+    first, curve = shapes.top[:, 0], []
+    for ruled_out in range(useful + 1):
+        left = shapes.size - shapes.top[:, 1 : ruled_out + 1].sum(axis=1)
+        share = first / left
+        near = np.flatnonzero(share >= share.max() * (1 - NEAR))
+        curve.append(max(Fraction(*pair) for pair in {(int(first[s]), int(left[s])) for s in near}))
+    return curve + [Fraction(1)] * (facts - useful)
 
 
 def shapes_to_leave_out(shapes: GroupShapes, facts: int, limit: Fraction) -> set[int]:
@@ -198,15 +204,6 @@ def _left_alone(shapes: GroupShapes, atoms: int, limit: Fraction) -> Ints:
         stage = next(stage for stage, _, target in combination.walk_back(atoms) if target)
         left = np.delete(left, combination.stages[stage][0])
     return left
-
-
-def _worst_negations(shapes: GroupShapes, facts: int) -> Fraction:
-    """The most that ruling out `facts` values for one person discloses in a group."""
-    first = shapes.top[:, 0]
-    left = shapes.size - shapes.top[:, 1 : facts + 1].sum(axis=1)
-    share = first / left
-    near = np.flatnonzero(share >= share.max() * (1 - NEAR))
-    return max(Fraction(*pair) for pair in {(int(first[s]), int(left[s])) for s in near})
 
 
 State = tuple[int, bool]  # atoms placed so far, is A among them
