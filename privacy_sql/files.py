@@ -203,7 +203,8 @@ def write_synced(path: Path, content: bytes, mode: int = 0o666) -> None:
 def open_to_readers(path: Path) -> None:
     """Set the default permissions of this user's new files or folders."""
     for file in path.iterdir() if path.is_dir() else ():
-        open_to_readers(file)
+        if not file.is_symlink():  # it leads to a file that is not ours
+            open_to_readers(file)
     mask = os.umask(0o077)
     os.umask(mask)
     path.chmod((0o777 if path.is_dir() else 0o666) & ~mask)

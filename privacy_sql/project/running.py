@@ -149,7 +149,7 @@ def _run(
     place = plan.manifest(project.directory)
     if not dry_run:
         # finish or undo what a killed run left, and report it
-        said = intents.settle(place, engine)
+        said = intents.settle(place, engine, Register(project.directory / FILE_NAME))
         result.warnings = [said] if said else []
     _admit(project, plan, engine, output, place, overwrite)
     if not dry_run:

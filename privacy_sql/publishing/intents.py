@@ -2,8 +2,11 @@
 
 It is written when everything new is hidden next to the target, judged and durable, and removed when all of it
 has its final name. A kill in between may leave anything: some files swapped, a table committed without its
-manifest. The next run that opens the target calls `settle`, which finishes, or restores the old release. Only
-bytes with the checksums of the record, and what it has put aside, are moved or removed.
+manifest. The next run that opens the target calls `settle`, which finishes, or restores the old release.
+
+A record may come from anybody, with a folder that somebody received. So it is obeyed only if it names what a
+run of this very release would have named, and only bytes with the checksums of the record are moved or
+removed. Whoever only reads a release undoes nothing in a database.
 """
 
 from __future__ import annotations
@@ -21,11 +24,12 @@ from privacy_sql import manifest
 from privacy_sql.counted.fingerprints import of_table
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, EngineError, NotSafe, PrivacySqlError, UsageError
-from privacy_sql.history.register import Register
+from privacy_sql.history.register import FILE_NAME, Register
 from privacy_sql.manifest import Manifest
 
 # the names under which tables are written before they are judged
-HIDDEN = re.compile("ps_new_[0-9a-f]{12}(_.*)?")
+HIDDEN = re.compile(r"ps_new_([0-9a-f]{12})((_\w+)?)")
+SHA256 = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,9 @@ def waiting(final: Path, token: str, sha256: str, old: str | None) -> File:
 
 
 def standing(place: Path) -> str | None:
-    """The checksum of what has a name now, or None."""
+    """The checksum of what has a name now, or None; a link that leads nowhere is somebody's, too."""
+    if place.is_symlink() and not place.exists():
+        return "a link that leads nowhere"
     return manifest.checksum(place) if place.exists() else None
 
 
@@ -101,46 +107,78 @@ def _note_of(place: Path) -> Path:
     return place.with_name(f".{place.name}.begun")
 
 
-def settle(place: Path, engine: Engine | None = None) -> str:
+def settle(place: Path, engine: Engine | None = None, register: Register | None = None) -> str:
     """Finish or undo what a killed run left at the place of a release; says what was done, if anything."""
+    return _waited(place, engine, register, reads=False)
+
+
+def settle_to_read(place: Path, engine: Engine | None = None) -> None:
+    """The same for those who only read the release; they finish what was begun in a database, or leave it."""
+    _waited(place, engine, None, reads=True)
+
+
+def _waited(place: Path, engine: Engine | None, register: Register | None, *, reads: bool) -> str:
     if not path_of(place).is_file():
         return ""
     # a live run holds the folder; wait for it, because its swap is short
     with writing.only_writer(place.parent, wait=True):
-        return settle_held(place, engine)
+        return settle_held(place, engine, register, reads=reads)
 
 
-def settle_held(place: Path, engine: Engine | None = None) -> str:
+def settle_held(
+    place: Path, engine: Engine | None = None, register: Register | None = None, *, reads: bool = False
+) -> str:
     """The same while the folder is already locked. Tables need the engine that has them."""
     try:
-        intent = _read(path_of(place))
+        intent = _read(place)
         if intent is None:
-            note = _note_of(place)
-            if engine is not None and note.is_file():
-                # a run was killed before it wrote its record: drop its hidden tables
-                with contextlib.suppress(ValueError):  # cut off by the kill: nothing was written yet
-                    for table in json.loads(note.read_bytes()):
-                        if HIDDEN.fullmatch(str(table).rpartition(".")[2]):
-                            engine.drop_table(table)
-                writing.remove(note)
+            if engine is not None and not reads:
+                _drop_begun(_note_of(place), engine)
             return ""
         if intent.tables and engine is None:
             return ""
-        if _registered(intent, place) and _whole(intent, place.parent, engine):
-            finish(intent, place, engine)
-            return f"finished an interrupted run of {intent.release}: its release is published"
-        undo(intent, place, engine)
+        if _registered(intent, place) and _whole(intent, place, engine):
+            kept = finish(intent, place, engine)
+            said = f"finished an interrupted run of {intent.release}: its release is published"
+        elif reads and not _rolled_back(intent, engine):
+            return ""
+        else:
+            kept = undo(intent, place, engine, register)
+            said = f"undid an interrupted run of {intent.release}: nothing of it is published"
     except OSError as problem:
         raise writing.unwritable(place.parent, problem) from None
-    return f"undid an interrupted run of {intent.release}: nothing of it is published"
+    return "; ".join([said, *(f"what somebody else wrote meanwhile is now in {name}" for name in kept)])
+
+
+def _rolled_back(intent: Intent, engine: Engine | None) -> bool:
+    """Whether there is nothing to undo in a database or a register, because no table of it exists."""
+    withdrawn = intent.register is None or intent.known or not intent.tables
+    return withdrawn and not any(
+        _given(engine).has_table(each.hidden)
+        or _given(engine).has_table(each.aside)
+        or (each.old is None and _has(engine, each.name, each))
+        for each in intent.tables
+    )
+
+
+def _drop_begun(note: Path, engine: Engine) -> None:
+    """Drop the hidden tables of a run that was killed before it wrote its record."""
+    if not note.is_file():
+        return
+    with contextlib.suppress(ValueError):  # cut off by the kill: nothing was written yet
+        for table in json.loads(note.read_bytes()):
+            if HIDDEN.fullmatch(str(table).rpartition(".")[2]):
+                engine.drop_table(table)
+    writing.remove(note)
 
 
 def _read(place: Path) -> Intent | None:
-    if not place.is_file():
+    written = path_of(place)
+    if not written.is_file():
         return None
-    try:
-        found = json.loads(place.read_bytes())
-        return Intent(
+    with contextlib.suppress(ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        found = json.loads(written.read_bytes())
+        intent = Intent(
             release=found["release"],
             files=tuple(File(**each) for each in found["files"]),
             tables=tuple(Relation(**each) for each in found["tables"]),
@@ -149,9 +187,59 @@ def _read(place: Path) -> Intent | None:
             overwrite=found["overwrite"],
             known=found.get("known", True),
         )
-    except (ValueError, KeyError, TypeError):
-        hint = "Remove it; `privacy-sql verify` says whether the release next to it is complete."
-        raise DataError("bad_intent", f"{place.name} has changed since it was written", hint=hint) from None
+        if _names_only_its_own(intent, place):
+            return intent
+    hint = "Remove it; `privacy-sql verify` says whether the release next to it is complete."
+    raise DataError("bad_intent", f"{written.name} has changed since it was written", hint=hint)
+
+
+def _names_only_its_own(intent: Intent, place: Path) -> bool:
+    """Whether a record names what a run of this very release would have named, and nothing else."""
+    own, last = place.name.removesuffix(manifest.SUFFIX), intent.files[-1]
+    token = last.hidden[1:13]
+    names = [file.name for file in intent.files] + [name for name, _ in intent.gone]
+    parts = [name for name in names if name != last.name]
+    checksums = [file.sha256 for file in intent.files] + [sha256 for _, sha256 in intent.gone]
+    checksums += [file.old for file in intent.files if file.old is not None]
+    folder, _, register = (intent.register or "").rpartition("/")
+    return (
+        last.name == place.name
+        and re.fullmatch("[0-9a-f]{12}", token) is not None
+        and len({*names}) == len(names)
+        and all(own in (name, whole(name)) for name in parts)
+        and not any(name in ("", ".", "..") or "/" in name or "\0" in name for name in parts)
+        and all(
+            (file.hidden, file.aside) == (f".{token}-{file.name}", f".{token}-{file.name}.old")
+            and not (place.parent / file.hidden).is_symlink()
+            for file in intent.files
+        )
+        and all(SHA256.fullmatch(sha256) for sha256 in checksums)
+        and (not intent.tables or len(intent.files) == 1)
+        and all(_beside(relation, token) for relation in intent.tables)
+        and (not intent.register or (register == FILE_NAME and not folder.startswith("/")))
+    )
+
+
+def _beside(relation: Relation, token: str) -> bool:
+    """Whether the hidden names of a table are the ones that a run makes for it."""
+    schema, dot, _ = relation.name.rpartition(".")
+    hidden = HIDDEN.fullmatch(relation.hidden.removeprefix(f"{schema}{dot}"))
+    return (
+        hidden is not None
+        and hidden[1] == token
+        and relation.hidden == f"{schema}{dot}ps_new_{token}{hidden[2]}"
+        and relation.aside == f"{schema}{dot}ps_old_{token}{hidden[2]}"
+    )
+
+
+def whole(part: str) -> str:
+    """The name of the target that a file would belong to.
+
+    >>> whole("people.marginal_2.csv"), whole("people.csv")
+    ('people.csv', 'people.csv')
+    """
+    place = Path(part)
+    return f"{Path(place.stem).stem}{place.suffix}"
 
 
 def _registered(intent: Intent, place: Path) -> bool:
@@ -169,13 +257,17 @@ def _content(intent: Intent, place: Path) -> Manifest | None:
     return next((manifest.read(path) for path in paths if _is(path, last)), None)
 
 
-def _whole(intent: Intent, folder: Path, engine: Engine | None) -> bool:
+def _whole(intent: Intent, place: Path, engine: Engine | None) -> bool:
     """Whether everything new still exists, hidden or in place, and nobody else has taken its names."""
+    folder, content = place.parent, _content(intent, place)
     return (
-        all(_is(folder / each.hidden, each) or _is(folder / each.name, each) for each in intent.files)
+        content is not None
+        and {part.relation for part in content.tables} == {each.name for each in intent.tables}
+        and all(_is(folder / each.hidden, each) or _is(folder / each.name, each) for each in intent.files)
         and all(_has(engine, each.name, each) or _has(engine, each.hidden, each) for each in intent.tables)
         # every name has the old file, the new one or nothing, but not somebody else's work
         and all(standing(folder / each.name) in (None, each.old, each.sha256) for each in intent.files)
+        and all(standing(folder / each.aside) in (None, each.old) for each in intent.files)
         and all(
             not _given(engine).has_table(each.name)
             or of_table(_given(engine), each.name) in (each.old, each.marks)
@@ -198,42 +290,59 @@ def _has(engine: Engine | None, table: str, relation: Relation) -> bool:
     return engine.has_table(table) and of_table(engine, table) == relation.marks
 
 
-def finish(intent: Intent, place: Path, engine: Engine | None = None) -> None:
-    """Put the missing parts in place, the manifest last, then remove what was put aside."""
+def finish(intent: Intent, place: Path, engine: Engine | None = None) -> list[str]:
+    """Put the missing parts in place, the manifest last, then remove what was put aside, like `close`."""
     for relation in intent.tables:
         if not _given(engine).has_table(relation.name):
             _given(engine).rename_table(relation.hidden, relation.name)
         elif not _has(engine, relation.name, relation):
             appear_table(relation, _given(engine))
     for file in intent.files:
-        if (place.parent / file.hidden).exists():
+        if _is(place.parent / file.hidden, file):
             appear(file, place.parent, overwrite=intent.overwrite)
-    close(intent, place, engine)
+    return close(intent, place, engine)
 
 
 def appear(file: File, folder: Path, *, overwrite: bool) -> None:
     """Give a file its name, putting an old one aside; what must not be replaced stays."""
     hidden, final, aside = map(folder.joinpath, (file.hidden, file.name, file.aside))
-    if not (final.exists() and hidden.is_file() and final.samefile(hidden)):
-        if final.exists() and overwrite:
+    if not _is(hidden, file):
+        raise NotSafe("changed_bytes", f"{final.name} changed during the audit", hint="Run it again.")
+    if not (hidden.is_file() and final.exists() and final.samefile(hidden)):
+        if overwrite and standing(final) is not None:
             refuse_changed(file, folder)
             _put_aside(final, aside)
         with contextlib.suppress(OSError):
             writing.open_to_readers(hidden)
-        # a link fails if something appeared there meanwhile; a rename would replace it, unless it is a folder
-        move = os.link if hidden.is_file() and not overwrite else os.rename
         try:
-            if final.exists() and not overwrite:
-                raise FileExistsError
-            move(hidden, final)
+            _name(hidden, final, renamed=overwrite)
         except (FileExistsError, NotADirectoryError):
             raise UsageError("target_exists", f"{final.name} exists", hint=writing.REPLACE) from None
     writing.remove(hidden)
     writing.sync(folder)
-    # either the judged bytes are there now, or the old ones
-    if not _is(final, file):
-        restore(file, folder, ours=True)
-        raise NotSafe("changed_bytes", f"{final.name} changed during the audit", hint="Run it again.")
+    # the judged bytes are there now, and the ones put aside are those that may be replaced; else undo it
+    if not _is(final, file) or standing(aside) not in (None, file.old):
+        raise _changed(file.name)
+
+
+def _name(path: Path, name: Path, *, renamed: bool = True) -> None:
+    """Give a file one more name, or a folder another one, unless something has that name.
+
+    A link fails if something appeared there meanwhile, but a rename would replace it, unless it is a folder.
+    Some file systems have no links.
+    """
+    if path.is_file():
+        try:
+            os.link(path, name)
+            return
+        except FileExistsError:
+            raise
+        except OSError:
+            if not renamed:
+                raise
+    if standing(name) is not None:
+        raise FileExistsError
+    os.rename(path, name)
 
 
 def refuse_changed(file: File, folder: Path) -> None:
@@ -266,26 +375,22 @@ def _changed(name: str) -> UsageError:
 
 
 def _put_aside(final: Path, aside: Path) -> None:
-    """Keep the old file under a hidden name; a folder, or any file without links, is renamed."""
-    if aside.exists():
-        return
-    if final.is_file():
-        try:
-            os.link(final, aside)
-            return
-        except OSError:
-            pass
+    """Keep the old file under a hidden name; renamed, because what somebody writes meanwhile comes along."""
+    if aside.exists() and aside.samefile(final):
+        writing.remove(aside)
     os.rename(final, aside)
 
 
-def undo(intent: Intent, place: Path, engine: Engine | None = None) -> None:
-    """Restore the old release; remove only what the record says is new."""
+def undo(
+    intent: Intent, place: Path, engine: Engine | None = None, register: Register | None = None
+) -> list[str]:
+    """Restore the old release; remove only what the record says is new.
+
+    Returns the names under which other people's files are kept that can neither stay nor go back.
+    """
     folder = place.parent
     if intent.register is not None and not intent.known and intent.tables:
-        # withdraw the entry of tables that nobody has seen, or later runs would miss them forever
-        content = _content(intent, place)
-        if content is not None and not any(_has(engine, each.name, each) for each in intent.tables):
-            Register(place.parent / intent.register).withdraw(content)
+        _withdraw(intent, place, _given(engine), register)
     for relation in intent.tables:
         assert engine is not None
         if engine.has_table(relation.aside):
@@ -295,41 +400,90 @@ def undo(intent: Intent, place: Path, engine: Engine | None = None) -> None:
         elif relation.old is None and _has(engine, relation.name, relation):
             engine.drop_table(relation.name)
         engine.drop_table(relation.hidden)
-    for file in reversed(intent.files):
-        restore(file, folder)
+    kept = [restore(file, folder) for file in reversed(intent.files)]
     writing.sync(folder)
     writing.remove(path_of(place))
     writing.sync(folder)
+    return [name for name in kept if name]
 
 
-def restore(file: File, folder: Path, *, ours: bool = False) -> None:
-    """Restore an old file or remove a new one; bytes that may not be ours stay."""
+def _withdraw(intent: Intent, place: Path, engine: Engine, register: Register | None) -> None:
+    """Withdraw the entry of tables that nobody has seen, or later runs would miss them forever."""
+    content, named = _content(intent, place), place.parent / str(intent.register)
+    if content is None or any(_has(engine, each.name, each) for each in intent.tables):
+        return
+    if register is None or os.path.realpath(register.path) != os.path.realpath(named):
+        told = f"a run of {intent.release} was interrupted, and its register is that of another project"
+        raise DataError("interrupted_run", told, hint="The next `privacy-sql run` of its project undoes it.")
+    register.withdraw(content)
+
+
+def restore(file: File, folder: Path) -> str:
+    """Restore an old file or remove a new one; returns the name of what somebody else wrote, if it moved."""
     hidden, final, aside = map(folder.joinpath, (file.hidden, file.name, file.aside))
+    kept = ""
     if aside.exists() and final.exists() and final.samefile(aside):
         writing.remove(aside)
-    elif ours or not final.exists() or _is(final, file):
-        if aside.exists():
-            writing.remove(final)
-            os.rename(aside, final)
-        elif file.old is None:
-            writing.remove(final)
-    writing.remove(hidden)
+    elif _is(final, file) and (standing(aside) is not None or file.old is None):
+        # renamed before it is removed, because somebody may write there meanwhile
+        _remove_ours(hidden, file.sha256)
+        os.rename(final, hidden)
+        if not _is(hidden, file):
+            kept = _put_back(hidden, final)
+    if standing(aside) not in (None, file.old) or standing(final) is None is not standing(aside):
+        kept = _put_back(aside, final) or kept
+    _remove_ours(hidden, file.sha256)
+    return kept
 
 
-def close(intent: Intent, place: Path, engine: Engine | None = None) -> None:
-    """The new release is in place: remove what was put aside, then the record."""
+def _put_back(path: Path, final: Path) -> str:
+    """Give a hidden file its name back; if that is taken, a name that no run removes, which is returned."""
+    try:
+        _name(path, final)
+    except (FileExistsError, NotADirectoryError):
+        return _shown(path)
+    if standing(path) is not None:
+        writing.remove(path)
+    return ""
+
+
+def _shown(path: Path) -> str:
+    """Give what somebody else wrote a name that no run removes."""
+    shown = path.with_name(path.name.removeprefix("."))
+    os.rename(path, shown)
+    return shown.name
+
+
+def _remove_ours(path: Path, sha256: str | None) -> bool:
+    """Remove what has these bytes, and nothing else."""
+    if standing(path) is None or standing(path) != sha256:
+        return False
+    writing.remove(path)
+    return True
+
+
+def close(intent: Intent, place: Path, engine: Engine | None = None) -> list[str]:
+    """The new release is in place: remove what was put aside, then the record.
+
+    Returns the names under which other people's files are kept that were put aside.
+    """
     folder = place.parent
+    kept = []
     for relation in intent.tables:
         assert engine is not None
         if engine.has_table(relation.aside):
-            engine.drop_table(relation.aside)
+            if of_table(engine, relation.aside) == relation.old:
+                engine.drop_table(relation.aside)
+            else:
+                kept.append(relation.aside)
     for name, sha256 in intent.gone:
-        if (folder / name).exists() and manifest.checksum(folder / name) == sha256:
-            writing.remove(folder / name)
+        _remove_ours(folder / name, sha256)
     for file in intent.files:
-        writing.remove(folder / file.aside)
+        if not _remove_ours(folder / file.aside, file.old) and standing(folder / file.aside) is not None:
+            kept.append(_shown(folder / file.aside))
     writing.remove(path_of(place))
     writing.sync(folder)
+    return kept
 
 
 def gone(place: Path, names: set[str]) -> tuple[tuple[str, str], ...]:

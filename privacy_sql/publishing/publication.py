@@ -232,7 +232,7 @@ def publish(
     place = form.place
     try:
         with writing.only_writer(place.parent, wait=form.waits), _undisturbed() as undisturbed:
-            intents.settle_held(place, form.engine)
+            intents.settle_held(place, form.engine, register)
             form.refuse_taken(overwrite=overwrite)
             for ours in (place, intents.path_of(place)):
                 writing.sweep(ours)
@@ -256,7 +256,7 @@ def publish(
                         form.swap(intent)
                         swapped = True
             except BaseException as problem:
-                if not _is_out(intent, form, swapped, problem):
+                if not _is_out(intent, form, swapped, problem, register):
                     raise
             told(place)
             assert intent is not None
@@ -291,7 +291,7 @@ def _intended(form: Form, paper: Manifest, overwrite: bool, register: Register |
         files=(*files, own),
         tables=tables,
         gone=intents.gone(place, names) if overwrite else (),
-        register=os.path.relpath(register.path, place.parent) if register else None,
+        register=os.path.relpath(register.path.resolve(), place.parent.resolve()) if register else None,
         overwrite=overwrite,
         known=register is not None and register.holds(paper),
     )
@@ -306,21 +306,26 @@ def _intended(form: Form, paper: Manifest, overwrite: bool, register: Register |
     return intent
 
 
-def _is_out(intent: Intent | None, form: Form, swapped: bool, problem: BaseException) -> bool:
+def _is_out(
+    intent: Intent | None, form: Form, swapped: bool, problem: BaseException, register: Register | None
+) -> bool:
     """After an error: whether the release is published all the same; undoes it if not."""
     if intent is None:
         return False
     if not (swapped and intent.tables):
         try:
-            intents.undo(intent, form.place, form.engine)
+            kept = intents.undo(intent, form.place, form.engine, register)
         except (OSError, PrivacySqlError):
             if not intent.tables:
                 raise PublishedNotRecorded(intent.release, problem) from problem
             # the engine is gone together with its transaction; the next run removes the record
+            return False
+        if kept:
+            raise _elsewhere(kept) from problem
         return False
     # the answer to COMMIT is missing, but the table itself shows the result
     try:
-        intents.settle_held(form.place, form.engine)
+        intents.settle_held(form.place, form.engine, register)
     except EngineError:
         names = ", ".join(relation.name for relation in intent.tables)
         hint = "Run it again; the next run finishes or undoes it."
@@ -341,8 +346,17 @@ def _complete(intent: Intent, form: Form) -> None:
     except (OSError, PrivacySqlError) as problem:
         raise PublishedNotRecorded(intent.release, problem) from problem
     # the next run removes leftovers; they do not make this one fail
+    kept: list[str] = []
     with contextlib.suppress(OSError, PrivacySqlError):
-        intents.close(intent, form.place, form.engine)
+        kept = intents.close(intent, form.place, form.engine)
+    if kept:
+        raise PublishedNotRecorded(intent.release, _elsewhere(kept))
+
+
+def _elsewhere(kept: list[str]) -> UsageError:
+    """Say where the files are that somebody else wrote to the targets."""
+    told = "somebody else wrote to the target during this run; their bytes are kept in "
+    return UsageError("target_exists", f"{told}{', '.join(kept)}", hint="Move them away, then run again.")
 
 
 @contextlib.contextmanager

@@ -31,8 +31,13 @@ def verified(path: str | Path, engine: Engine | None = None) -> Manifest:
     parts: tuple[WrittenFile | WrittenTable, ...] = (*content.files, *content.tables)
     if all(as_written(part, content, place.parent, engine) for part in parts):
         return content
-    if intents.path_of(place).is_file() or found(path, engine)[1] != content:
+    interrupted = intents.path_of(place).is_file()
+    if found(path, engine)[1] != content or (interrupted and not intents.path_of(place).is_file()):
         return verified(path, engine)  # a run wrote a new version during this check
+    if interrupted:
+        told = f"a run of {content.release} was interrupted, and {place.name} does not describe what it left"
+        hint = "The next `privacy-sql run` finishes or undoes it."
+        raise NotSafe("output_changed", told, hint=hint)
     gone = [part.file for part in content.files if not (place.parent / part.file).exists()]
     tables = [part.relation for part in content.tables]
     gone += [name for name in tables if engine is None or not engine.has_table(name)]
@@ -51,7 +56,7 @@ def found(path: str | Path, engine: Engine | None = None) -> tuple[Path, Manifes
     own = place.name.removesuffix(manifest.SUFFIX)
     asked = own if place == Path(path) else Path(path).name
     named = [part.file for part in content.files]
-    ours = named == [own] or all(whole(name) == own != name == Path(name).name for name in named)
+    ours = named == [own] or all(intents.whole(name) == own != name == Path(name).name for name in named)
     if named and not (ours and asked in (own, *named)):
         raise NotSafe(
             "other_file",
@@ -67,7 +72,7 @@ def found(path: str | Path, engine: Engine | None = None) -> tuple[Path, Manifes
 def manifest_of(path: str | Path, engine: Engine | None = None) -> Path:
     """The manifest of a release, given by its own path or by one of its output files.
 
-    It first finishes or undoes what a killed run left half done.
+    It first finishes or undoes what a killed run left half done; in a database it undoes nothing.
     """
     asked = Path(path)
     if not asked.name:
@@ -76,12 +81,12 @@ def manifest_of(path: str | Path, engine: Engine | None = None) -> Path:
         )
     place = asked
     if asked.name.endswith(manifest.SUFFIX):
-        intents.settle(place, engine)
+        intents.settle_to_read(place, engine)
     else:
         place = manifest.manifest_path(asked)
-        of_parts = manifest.manifest_path(asked.with_name(whole(asked.name)))
+        of_parts = manifest.manifest_path(asked.with_name(intents.whole(asked.name)))
         for each in (place, of_parts):
-            intents.settle(each, engine)
+            intents.settle_to_read(each, engine)
         if not place.is_file() and of_parts.is_file():
             parts = [part.file for part in manifest.read(of_parts).files]
             place = of_parts if asked.name in parts else place
@@ -90,16 +95,6 @@ def manifest_of(path: str | Path, engine: Engine | None = None) -> Path:
             "no_manifest", f"{place.name} does not exist", hint="A release needs its manifest next to it."
         )
     return place
-
-
-def whole(part: str) -> str:
-    """The name of the target that a file would belong to.
-
-    >>> whole("people.marginal_2.csv"), whole("people.csv")
-    ('people.csv', 'people.csv')
-    """
-    place = Path(part)
-    return f"{Path(place.stem).stem}{place.suffix}"
 
 
 def as_written(

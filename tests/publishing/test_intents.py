@@ -1,0 +1,238 @@
+"""A record of intent may come from anybody, and somebody else may write to a target during a swap."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import privacy_sql as ps
+from privacy_sql.errors import DataError, PrivacySqlError
+from privacy_sql.publishing import intents
+
+ROWS = pd.DataFrame({"age": [21, 22, 35, 36] * 3, "illness": ["flu", "cold"] * 6})
+TOKEN = "0123456789ab"
+ZEROS = "0" * 64
+
+
+def made(engine: ps.Engine, rows: pd.DataFrame = ROWS) -> Any:
+    table = ps.Table(rows, {"age": ps.Intervals(10)}, "illness", name="p")
+    return ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({"age": 1}))
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def record(place: Path, **more: Any) -> dict[str, Any]:
+    """A record that a run of the release could have written, except for what is named."""
+
+    def file(name: str) -> dict[str, Any]:
+        hidden = f".{TOKEN}-{name}"
+        return {"name": name, "hidden": hidden, "sha256": ZEROS, "aside": f"{hidden}.old", "old": None}
+
+    files = [file(place.name.removesuffix(".manifest.json")), file(place.name)]
+    words = {"release": "p", "files": files, "tables": [], "gone": [], "register": None, "overwrite": True}
+    return {**words, **more}
+
+
+def changed(field: str, value: str) -> Callable[[dict[str, Any], Path], None]:
+    def change(content: dict[str, Any], home: Path) -> None:
+        content["files"][0][field] = value.format(home=home)
+
+    return change
+
+
+def gone(name: str) -> Callable[[dict[str, Any], Path], None]:
+    def change(content: dict[str, Any], home: Path) -> None:
+        sha256 = hashlib.sha256((home / "thesis.tex").read_bytes()).hexdigest()
+        content["gone"] = [[name.format(home=home), sha256]]
+
+    return change
+
+
+def by_link(content: dict[str, Any], home: Path) -> None:
+    (home / "received" / content["files"][0]["hidden"]).symlink_to(home / "thesis.tex")
+
+
+PLANTED: dict[str, Callable[[dict[str, Any], Path], None]] = {
+    "a folder above is hidden": changed("hidden", "../work"),
+    "any file is hidden": changed("hidden", "{home}/thesis.tex"),
+    "a neighbour is hidden": changed("hidden", "notes.txt"),
+    "any file is put aside": changed("aside", "{home}/thesis.tex"),
+    "a neighbour is put aside": changed("aside", "notes.txt"),
+    "any file is the target": changed("name", "{home}/thesis.tex"),
+    "a neighbour is the target": changed("name", "notes.txt"),
+    "the folder is the target": changed("name", ""),
+    "the folder above is the target": changed("name", ".."),
+    "no checksum": changed("sha256", "0"),
+    "any file is gone": gone("{home}/thesis.tex"),
+    "a file above is gone": gone("../thesis.tex"),
+    "a neighbour is gone": gone("notes.txt"),
+    "any register": lambda content, home: content.update(register=str(home / "privacy_register.jsonl")),
+    "no register": lambda content, home: content.update(register="../thesis.tex"),
+    "no files": lambda content, home: content.update(files=[]),
+    "text": lambda content, home: content.update(files="text"),
+    "a link is hidden": by_link,
+}
+
+
+@pytest.mark.parametrize("planted", PLANTED)
+def test_a_record_that_names_anything_else_is_refused_and_touches_nothing(
+    tmp_path: Path, planted: str
+) -> None:
+    (tmp_path / "received").mkdir()
+    (tmp_path / "work").mkdir()
+    for name in ("work/years.txt", "thesis.tex", "received/notes.txt"):
+        (tmp_path / name).write_text("precious")
+    with ps.connect() as engine:
+        place = ps.write(engine, made(engine), tmp_path / "received" / "p.csv")
+        content = record(place)
+        PLANTED[planted](content, tmp_path)
+        intents.path_of(place).write_text(json.dumps(content))
+        before = everything(tmp_path)
+        for read in (
+            lambda: ps.verify(place),
+            lambda: ps.verify(place.with_name("p.csv")),
+            lambda: ps.write(engine, made(engine), tmp_path / "received" / "p.csv", overwrite=True),
+        ):
+            with pytest.raises(DataError) as refused:
+                read()
+            assert refused.value.code == "bad_intent" and everything(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "relation",
+    [
+        {"name": "nothing", "hidden": "customers", "aside": f"ps_old_{TOKEN}"},
+        {"name": "nothing", "hidden": f"ps_new_{TOKEN}", "aside": "customers"},
+        {"name": "nothing", "hidden": f"main.ps_new_{TOKEN}", "aside": f"main.ps_old_{TOKEN}"},
+        {"name": "nothing", "hidden": f"ps_new_{TOKEN}_a.customers", "aside": f"ps_old_{TOKEN}_a.customers"},
+        {"name": "customers", "hidden": f"ps_new_{TOKEN}", "aside": f"ps_old_{TOKEN}"},
+    ],
+)
+def test_no_table_that_a_run_would_not_have_made_is_dropped(tmp_path: Path, relation: dict[str, Any]) -> None:
+    from privacy_sql.counted.fingerprints import of_table
+
+    with ps.connect() as engine:
+        engine.connection.execute("create table customers as select 1 as id")
+        place = ps.write(engine, made(engine), "table:pub", manifest_to=tmp_path / "p.manifest.json")
+        own = record(place)["files"][1:]
+        tables = [{**relation, "marks": of_table(engine, "customers"), "old": None}]
+        intents.path_of(place).write_text(json.dumps(record(place, files=own, tables=tables)))
+        before = place.read_bytes()
+        try:
+            ps.verify(place, engine)
+        except DataError as refused:
+            assert refused.code == "bad_intent" and relation["name"] == "nothing"
+        assert engine.has_table("customers") and engine.has_table("pub") and place.read_bytes() == before
+
+
+def test_a_valid_record_removes_only_bytes_with_its_checksums(tmp_path: Path) -> None:
+    with ps.connect() as engine:
+        place = ps.write(engine, made(engine), tmp_path / "p.csv")
+    for name in (f".{TOKEN}-p.csv", f".{TOKEN}-p.csv.old"):
+        (tmp_path / name).write_text("mine")
+    intents.path_of(place).write_text(json.dumps(record(place)))
+    assert ps.verify(place)["rows_out"] == 12
+    assert not intents.path_of(place).exists()
+    assert [content for content in everything(tmp_path).values() if content == b"mine"] == [b"mine"] * 2
+
+
+# -- somebody else writes to the target during the swap -----------------------------------------------------
+
+
+def in_place(target: Path) -> None:
+    target.write_text("mine")
+
+
+def replaced(target: Path) -> None:
+    new = target.with_name("new")
+    new.write_text("mine")
+    os.replace(new, target)
+
+
+def folder(target: Path) -> None:
+    target.unlink(missing_ok=True)
+    target.mkdir()
+    (target / "inside").write_text("mine")
+
+
+def link(target: Path) -> None:
+    target.unlink(missing_ok=True)
+    target.symlink_to("nowhere")
+
+
+# what a run does to the target: the call, and which of its two names is the target
+MOMENTS = {
+    "before the old one is put aside": ("rename", 0),
+    "before the new one has its name": ("link", 1),
+    "before it is read again": ("unlink", None),
+}
+
+
+@pytest.mark.parametrize("act", [in_place, replaced, folder, link])
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_what_somebody_writes_during_a_swap_is_kept_and_the_run_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str, act: Callable[[Path], None]
+) -> None:
+    name, of_target = MOMENTS[moment]
+    target, done = tmp_path / "p.csv", []
+    with ps.connect() as engine:
+        ps.write(engine, made(engine), target)
+        original = getattr(os, name)
+
+        def late(*given: Any, **more: Any) -> Any:
+            if of_target is None:
+                theirs = str(given[0]).endswith("-p.csv")
+            else:
+                theirs = Path(given[of_target]) == target
+            if theirs and not done:
+                done.append(name)
+                act(target)
+            return original(*given, **more)
+
+        monkeypatch.setattr(os, name, late)
+        with pytest.raises(PrivacySqlError) as refused:
+            ps.write(engine, made(engine, ROWS[:8]), target, overwrite=True)
+        assert done and refused.value.code in ("target_exists", "cannot_write"), refused.value
+        if act is link:
+            assert [path for path in tmp_path.iterdir() if path.is_symlink()] == [target]
+        else:
+            assert b"mine" in everything(tmp_path).values()
+            assert any(path.read_bytes() == b"mine" for path in (target, target / "inside") if path.is_file())
+        assert not intents.path_of(tmp_path / "p.csv.manifest.json").exists()
+        with pytest.raises(PrivacySqlError):
+            ps.verify(tmp_path / "p.csv.manifest.json")
+
+
+def test_two_files_of_somebody_else_are_both_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target, rename, link_, done = tmp_path / "p.csv", os.rename, os.link, []
+
+    def put_aside(path: Any, name: Any, **more: Any) -> None:
+        if Path(path) == target and not done:
+            done.append(1)
+            target.write_text("mine")
+        rename(path, name, **more)
+
+    def named(path: Any, name: Any, **more: Any) -> None:
+        if Path(name) == target and len(done) == 1:
+            done.append(2)
+            target.write_text("theirs")
+        link_(path, name, **more)
+
+    with ps.connect() as engine:
+        ps.write(engine, made(engine), target)
+        monkeypatch.setattr(os, "rename", put_aside)
+        monkeypatch.setattr(os, "link", named)
+        with pytest.raises(PrivacySqlError) as refused:
+            ps.write(engine, made(engine, ROWS[:8]), target, overwrite=True)
+    assert target.read_text() == "theirs"
+    (kept,) = [path for path in tmp_path.iterdir() if path.is_file() and path.read_bytes() == b"mine"]
+    assert kept.name in refused.value.message and not kept.name.startswith(".")
