@@ -5,15 +5,19 @@ A manifest vouches only for the files it names, wherever it is.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from privacy_sql import files, manifest
-from privacy_sql.counted.fingerprints import fingerprint, of_table
+from privacy_sql.counted.fingerprints import fingerprint
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe, UsageError
 from privacy_sql.manifest import Manifest, WrittenFile, WrittenTable
 from privacy_sql.publishing import intents
+
+# the counts of a table of values and of a marginal, which are no columns of the source
+N_PEOPLE, N_ROWS = "n_people", "n_rows"
 
 
 def verify(path: str | Path, engine: Engine | None = None) -> dict[str, Any]:
@@ -110,10 +114,34 @@ def as_written(
         raise UsageError("no_engine", f"{relation} is a table", hint=hint)
     if not engine.has_table(relation):
         return False
-    if part is not content.output:  # one of several tables, each with its own columns
-        return of_table(engine, relation) == part.fingerprint
-    columns = list(content.shown)
     source = engine.source(relation)
-    if list(engine.columns(source)) != columns:
-        return False
-    return fingerprint(engine, source, columns) == part.fingerprint
+    found = list(engine.columns(source))
+    if part is content.output:
+        described = found == list(content.shown)
+    else:
+        described = _described(found, content, content.tables.index(part))
+    return described and fingerprint(engine, source, found) == part.fingerprint
+
+
+def _described(columns: Sequence[str], content: Manifest, number: int) -> bool:
+    """Whether one of several tables has the columns that its manifest gives it; a name is a statement, too.
+
+    The manifest does not say in which order a marginal has its columns.
+    """
+    marginals = content.choice.get("marginals")
+    if marginals is not None:
+        return sorted(columns) == sorted([N_ROWS, *_columns_of(number, marginals)])
+    sensitive = content.in_role("sensitive")
+    people = [name for name in content.shown if name not in sensitive]
+    return list(columns) == [people, [content.group_column, *sensitive, N_PEOPLE]][number]
+
+
+def _columns_of(number: int, marginals: Sequence[Mapping[str, int]]) -> Iterator[str]:
+    """The columns of one of several marginals; one that others show coarser is there at their levels, too."""
+    for name, own in marginals[number].items():
+        levels = {int(each[name]) for each in marginals if name in each}
+        for level in levels:
+            if len(levels) == 1:
+                yield name
+            elif level >= int(own):
+                yield f"{name}_level_{level}"
