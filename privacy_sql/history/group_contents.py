@@ -55,13 +55,22 @@ def keep_without_register(folder: Path, release: Release, content: Manifest) -> 
     if grouping is None or grouping.located_by == "labels":
         return
     waiting.mkdir(exist_ok=True, mode=0o700)
-    with tempfile.TemporaryDirectory(dir=waiting) as fresh:
+    with files.only_writer(waiting, wait=True), tempfile.TemporaryDirectory(dir=waiting) as fresh:
         made = Path(fresh) / "version"
         made.mkdir(mode=0o700)
         place = waiting / f"{content.published}{digest(writer(release)(made))}"
         if not place.exists():
             files.sync_all(made)
             made.rename(place)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what a run that was killed while it kept this left: it holds who is in which group."""
+    kept = folder / WAITING
+    if any(kept.glob("tmp*")):
+        with files.only_writer(kept, wait=True):  # nobody else is here
+            for left in kept.glob("tmp*"):
+                files.remove(left)
 
 
 def writers_of_waiting(
@@ -72,14 +81,11 @@ def writers_of_waiting(
     All of them again if one is `registered`, because a kill may have come between two. Where nothing was
     kept, the hierarchies known today have to do (None: one of them is lost).
     """
-    places = sorted((folder / WAITING).glob(f"{content.published}*"), key=_made_at)
+    found = (folder / WAITING).glob(f"{content.published}*")
+    places = sorted(found, key=lambda place: (place.stat().st_mtime_ns, place.name))
     return [partial(_copied, place) for place in places] or [writer_of_known(content, kinds)] * (
         not registered
     )
-
-
-def _made_at(place: Path) -> tuple[int, str]:
-    return place.stat().st_mtime_ns, place.name
 
 
 def _copied(place: Path, target: Path) -> list[Path]:

@@ -244,6 +244,7 @@ def _registered_and_written(
             kept=project.kept(plan),
             told=told,
         )
+        group_contents.sweep(folder)
         if not register.path.exists():
             group_contents.keep_without_register(folder, release, manifest.read(made))
         if source and digest:

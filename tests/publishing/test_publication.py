@@ -361,6 +361,24 @@ def test_a_damaged_list_of_hashes_is_refused_before_anything_is_out(tmp_path: Pa
     assert call("run", "--select", "by_age", "--project", folder).exit == 0
 
 
+@pytest.mark.parametrize("registered", [True, False])
+def test_who_is_in_which_group_does_not_stay_where_a_killed_run_left_it(
+    tmp_path: Path, registered: bool
+) -> None:
+    folder = _town(tmp_path)
+    if not registered:
+        (folder / "privacy.yml").write_text(
+            TWO.replace(", composition: {with: register, at: 1, max_exposed: 0}", "")
+        )
+        for path in folder.glob(f"{FILE_NAME}*"):
+            path.unlink()
+    left = private_files.private(folder) / "groups" / "tmpabcdefgh" / "version"
+    left.mkdir(parents=True)
+    (left / "groups.parquet").write_text("rows")
+    assert main.run(["run", "--select", "by_age", "--project", str(folder)]).exit == 0
+    assert not list((folder / "target" / "private").rglob("tmp*"))
+
+
 # -- what is out is said to be out ---------------------------------------------------------------------------
 
 
