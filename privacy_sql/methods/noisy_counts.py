@@ -35,6 +35,8 @@ from privacy_sql.verdict import Verdict, Witness
 NEIGHBOURS = ("substitution", "add_remove")
 NOISE = ("laplace", "gaussian")
 MOST_CELLS = 1_000_000
+# far outside these, scales and variances of noise are no floating-point numbers
+LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**100), Fraction(10**100)
 PUBLIC = "public"
 
 
@@ -79,6 +81,9 @@ class NoisyCounts(Method):
             )
         if not self._epsilon > 0:
             raise UsageError("bad_epsilon", f"epsilon is {self.epsilon}", hint="It must be above 0.")
+        if not LEAST_EPSILON <= self._epsilon <= MOST_EPSILON:
+            hint = "It must be between 1e-100 and 1e100."
+            raise UsageError("bad_epsilon", f"epsilon is {self.epsilon}", hint=hint)
         if (self.noise == "gaussian") != bool(self._delta) or not 0 <= self._delta < 1:
             hint = "Laplace noise needs delta 0, gaussian noise a delta such as 1e-6."
             raise UsageError("bad_delta", f"delta is {self.delta}", hint=hint)

@@ -54,6 +54,18 @@ def test_noise_is_near_the_truth_for_a_large_epsilon(engine: Any, ledger: str) -
     assert all(abs(count - truth.get(cell, 0)) <= 2 for cell, count in found.items())
 
 
+@pytest.mark.parametrize("epsilon", ["1e400", "1e308", "1e101", "1e-101", "1e-308", "1e-400", "5e-324"])
+def test_an_epsilon_without_a_scale_in_floating_point_is_refused_by_what_is_possible(epsilon: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        ps.NoisyCounts(epsilon, domains=DOMAINS)
+    assert refused.value.code == "bad_epsilon" and "between 1e-100 and 1e100" in refused.value.hint
+
+
+@pytest.mark.parametrize("epsilon", ["1e-100", "1e100"])
+def test_the_least_and_the_largest_epsilon_are_drawn(engine: Any, ledger: str, epsilon: str) -> None:
+    assert len(_published(engine, ps.NoisyCounts(epsilon, domains=DOMAINS, ledger=ledger))) == 6
+
+
 def test_two_draws_differ(engine: Any, ledger: str) -> None:
     method = ps.NoisyCounts("0.01", domains=DOMAINS, ledger=ledger)
     first, second = (
