@@ -108,7 +108,7 @@ def _attacked(
     codes = Names()
     located = tuple(locate(crowd, each, codes) for each in releases)
     lacking = tuple(unknown(crowd, releases))
-    return Findings(crowd, located, tuple(codes.shown), levels, lacking=lacking)
+    return Findings(crowd, located, codes.shown, levels, lacking=lacking, readings=codes.readings)
 
 
 def _of_release(release: Release) -> Description:

@@ -74,17 +74,19 @@ class Findings:
 
     crowd: Crowd
     releases: tuple[Located, ...]
-    shared: tuple[str | None, ...] = field(repr=False)
+    shared: Sequence[str | None] = field(repr=False)
     levels: tuple[Fraction, ...]
     ids: tuple[Any, ...] | None = field(default=None, repr=False)
     lacking: tuple[str, ...] = ()
+    readings: int = 1  # 2 where texts such as 01 and 1 may be one value or two, and the worse counts
 
     @classmethod
     def beside(cls, grouping: Grouping, others: Others) -> Findings:
         """What our own candidate says together with earlier releases."""
         own = locate_own(others.crowd, grouping, others.codes)
-        shown = tuple(others.codes.shown)
-        return cls(others.crowd, (own, *others.located), shown, DEFAULT_LEVELS, lacking=others.warnings)
+        shown = others.codes.shown
+        located, readings = (own, *others.located), others.codes.readings
+        return cls(others.crowd, located, shown, DEFAULT_LEVELS, lacking=others.warnings, readings=readings)
 
     @property
     def engine(self) -> Engine:
@@ -98,8 +100,8 @@ class Findings:
 
     @cached_property
     def worlds(self) -> Sql | None:
-        """The ways in which people may be placed in the releases; None if everybody has one."""
-        if not any(each.several for each in self.releases):
+        """The ways in which people may be placed and values be meant; None if everybody has one."""
+        if self.readings == 1 and not any(each.several for each in self.releases):
             return None
         return self.engine.create(
             render(
@@ -107,6 +109,7 @@ class Findings:
                 combinations=self.crowd.combinations,
                 releases=[each.located for each in self.releases],
                 most=MOST_WORLDS,
+                readings=self.readings,
             )
         )
 
@@ -137,6 +140,7 @@ class Findings:
                 worlds=worlds,
                 outcomes=by_world,
                 agreeing=agreeing,
+                readings=self.readings,
                 priors=self.priors,
             )
         )
@@ -147,17 +151,21 @@ class Findings:
         if self.worlds is None:
             return [(each.located, each.held) for each in self.releases]
         return [
-            (self._in_worlds(number, each.located, "g"), self._in_worlds(number, each.held, "s"))
+            (self._in_worlds(number, [each.located], "g"), self._in_worlds(number, self._held(each), "s"))
             for number, each in enumerate(self.releases, start=1)
         ]
 
-    def _in_worlds(self, number: int, relation: Sql, column: str) -> Sql:
+    def _held(self, release: Located) -> list[Sql]:
+        """The values that a release leaves possible, in each reading."""
+        return [release.held] if self.readings == 1 else [release.held, release.as_written()]
+
+    def _in_worlds(self, number: int, relations: list[Sql], column: str) -> Sql:
         return self.engine.create(
             render(
                 "attacks/in_worlds.sql",
                 worlds=self.worlds,
                 number=number,
-                relation=relation,
+                relations=relations,
                 column=Sql(column),
             )
         )

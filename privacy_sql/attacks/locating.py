@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from privacy_sql.attacks.release_counts import CountedRelease, counted, sensitive_names
@@ -108,6 +108,7 @@ class Located:
     groups: Sql  # g, n_people
     located: Sql  # person, w (one world), g
     held: Sql  # person, w, s (shared code)
+    as_written: Callable[[], Sql]  # the same where texts that are written differently are different values
     home: Engine  # its relations live as long as this session
     group_names: Sql | None = None  # g, value
 
@@ -120,15 +121,24 @@ class Located:
 class Names:
     """The sensitive values of all releases, numbered.
 
-    A number is one value in any spelling, and so is a missing one (empty text or NULL).
+    A number is one value in any spelling, and so is a missing one (empty text or NULL). Two releases may
+    also mean different values by `01` and `1`, so a second numbering tells all texts apart.
     """
 
     def __init__(self) -> None:
         self._codes: dict[Any, int] = {}
+        self._as_written: dict[str | None, int] = {}
+        self._texts: set[str | None] = set()
         self.shown: list[str | None] = []
+
+    @property
+    def readings(self) -> int:
+        """In how many ways the values may be meant: two if one value was written in several ways."""
+        return 1 if len(self._texts) == len(self._codes) else 2
 
     def code(self, value: str | None) -> int:
         """The number of a value, a new one for a new value."""
+        self._texts.add(value)
         key: object = value or None
         if value and NUMBER.fullmatch(value):
             key = Decimal(value.strip()).normalize()
@@ -136,6 +146,13 @@ class Names:
             self._codes[key] = len(self.shown)
             self.shown.append(value)
         return self._codes[key]
+
+    def as_written(self, value: str | None) -> int:
+        """The same where texts that are written differently are different values."""
+        if value not in self._as_written:
+            self._as_written[value] = len(self.shown)
+            self.shown.append(value)
+        return self._as_written[value]
 
 
 def locate_by_all(crowd: Crowd, description: Description, codes: Names) -> Located:
@@ -164,6 +181,7 @@ def locate_by_all(crowd: Crowd, description: Description, codes: Names) -> Locat
         groups=both(found.groups, labelled.groups, "g", "n_people"),
         located=both(found.located, labelled.located, "person", "w", "g"),
         held=both(found.held, labelled.held, "person", "w", "s"),
+        as_written=cache(lambda: both(found.as_written(), labelled.as_written(), "person", "w", "s")),
         group_names=None,
     )
 
@@ -191,8 +209,8 @@ def locate(crowd: Crowd, description: Description, codes: Names, *, anywhere: bo
     values = read.values
     if description.several:
         values = {code: value for code, value in values.items() if value is not None}
-    held = _held(crowd.engine, located, read.histogram, values, codes)
-    return Located(description.name, read.groups, located, held, read.home, read.group_names)
+    held, as_written = _held(crowd.engine, located, read.histogram, values, codes)
+    return Located(description.name, read.groups, located, held, as_written, read.home, read.group_names)
 
 
 def nothing_shared(name: str) -> UsageError:
@@ -221,8 +239,8 @@ def locate_own(crowd: Crowd, grouping: Grouping, codes: Names) -> Located:
         apart=grouping.located_by == "members",
     )
     located = crowd.engine.create(query)
-    held = _held(crowd.engine, located, grouping.histogram, sensitive_names(base), codes)
-    return Located("this release", grouping.groups, located, held, base.engine)
+    held, as_written = _held(crowd.engine, located, grouping.histogram, sensitive_names(base), codes)
+    return Located("this release", grouping.groups, located, held, as_written, base.engine)
 
 
 def _same_values(crowd: Crowd, base: Base, name: str, alias: str) -> Sql | None:
@@ -244,16 +262,21 @@ def _held(
     histogram: Sql,
     values: Mapping[int, str | None],
     codes: Names,
-) -> Sql:
-    columns = {
-        "s": ("bigint", list(values)),
-        "shared": ("bigint", [codes.code(value) for value in values.values()]),
-    }
-    renamed = engine.load(columns, "names")
-    query = render(
-        "attacks/held.sql", located=located, histogram=histogram, names=renamed, valueless=codes.code(None)
-    )
-    return engine.create(query)
+) -> tuple[Sql, Callable[[], Sql]]:
+    """The values that are possible for everybody, and where they are told apart as they are written."""
+
+    def held(code: Callable[[str | None], int]) -> Sql:
+        columns = {
+            "s": ("bigint", list(values)),
+            "shared": ("bigint", [code(value) for value in values.values()]),
+        }
+        renamed = engine.load(columns, "names")
+        query = render(
+            "attacks/held.sql", located=located, histogram=histogram, names=renamed, valueless=code(None)
+        )
+        return engine.create(query)
+
+    return held(codes.code), cache(lambda: held(codes.as_written))
 
 
 def _fitting(

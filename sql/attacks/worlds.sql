@@ -1,6 +1,7 @@
 -- Every way in which each combination of people may be in the releases; combinations with too many ways are left out.
--- in: combinations (person, n_people), releases [located (person, w)], most
--- out: world, person, n_people, w_1.. (NULL: not in that release)    grain: world
+-- in: combinations (person, n_people), releases [located (person, w)], most,
+--     readings (1, or 2 where the values may be meant in two ways: each is a world)
+-- out: world, person, n_people, w_1.. (NULL: not in that release), reading if 2    grain: world
 with
 {% for located in releases %}
 ways_{{ loop.index }} as (
@@ -41,19 +42,32 @@ select
             order by
                 few.person,
                 {% for located in releases %}
-                ways_{{ loop.index }}.w{% if not loop.last %},{% endif %}
+                ways_{{ loop.index }}.w{% if not loop.last or readings > 1 %},{% endif %}
 
                 {% endfor %}
+                {% if readings > 1 %}
+                read_as.reading
+                {% endif %}
         ) as bigint
     ) as world,
     few.person,
     few.n_people,
     {% for located in releases %}
-    ways_{{ loop.index }}.w as w_{{ loop.index }}{% if not loop.last %},{% endif %}
+    ways_{{ loop.index }}.w as w_{{ loop.index }}{% if not loop.last or readings > 1 %},{% endif %}
 
     {% endfor %}
+    {% if readings > 1 %}
+    read_as.reading
+    {% endif %}
 from few
 {% for located in releases %}
 left join ways_{{ loop.index }}
     on few.person = ways_{{ loop.index }}.person
 {% endfor %}
+{% if readings > 1 %}
+cross join (
+    select 1 as reading
+    union all
+    select 2 as reading
+) as read_as
+{% endif %}

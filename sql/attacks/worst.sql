@@ -1,7 +1,7 @@
 -- How much anonymity the worst world leaves each person, from all releases together, and from only those that agree.
 -- Somebody with too many worlds to try counts as known for certain.
 -- in: combinations (person, n_people), worlds (world, person) or none where each person has one, outcomes by world,
---     agreeing (person, n_values), priors
+--     agreeing (person, n_values), readings (worlds of each way to lie in the releases), priors
 -- out: person, world, n_people, prior_1.., posterior, ambiguous, fewest (values left by the releases that agree)
 --     grain: person
 with left_over as (
@@ -52,7 +52,7 @@ select
     case when n.person is null then cast(1 as bigint) else n.{{ prior }} end as {{ prior }},
     {% endfor %}
     case when n.person is null then cast(1 as bigint) else n.posterior end as posterior,
-    case when n.person is null or w.n_ways > 1 then 1 else n.ambiguous end as ambiguous,
+    case when n.person is null or w.n_ways > {{ readings }} then 1 else n.ambiguous end as ambiguous,
     case when n.person is null then cast(1 as bigint) else n.fewest end as fewest
 from {{ combinations }} as c
 left join numbered as n

@@ -36,6 +36,13 @@ def exposure(people: Sequence[Sequence[Ways]], level: Fraction) -> Fraction:
     return Fraction(sum(left is not None and left * level <= 1 for left in found), len(people))
 
 
+def exposure_in_readings(people: Sequence[Sequence[Sequence[Ways]]], level: Fraction) -> Fraction:
+    """The same where values may be meant in several ways: whoever is known in one of them."""
+    found = [[fewest(releases) for releases in readings] for readings in people]
+    exposed = [any(left is not None and left * level <= 1 for left in each) for each in found]
+    return Fraction(sum(exposed), len(people))
+
+
 def groups_of(rows: Sequence[Row], columns: Sequence[str], sensitive: str) -> dict[tuple[Any, ...], Values]:
     """Rows of equal labels are a group."""
     found: dict[tuple[Any, ...], set[Any]] = {}
