@@ -6,12 +6,15 @@ import base64
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.engines import server
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 SWITCHES = (
@@ -39,7 +42,9 @@ def browser(*, webgl: bool = False) -> Iterator[Any]:
     for switch in (*SWITCHES, *(WEBGL if webgl else FLAT)):
         options.add_argument(switch)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    # what a browser leaves goes with the folder that all workers of a run share
+    place = os.environ.get(server.PLACE) or tempfile.gettempdir()
+    driver = webdriver.Chrome(options=options, service=Service(DRIVER, env={**os.environ, "TMPDIR": place}))
     driver.set_page_load_timeout(120)
     driver.set_script_timeout(120)
     try:
