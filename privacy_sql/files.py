@@ -9,7 +9,7 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from privacy_sql.manifest import Manifest, WrittenFile
 _held: ContextVar[frozenset[tuple[int, int]]] = ContextVar("held", default=frozenset())
 REPLACE = "Use --overwrite; in Python, overwrite=True."  # the hint for an existing target
 KINDS = {".csv": "csv", ".parquet": "parquet"}
+PROBED = 1 << 20  # bytes that are written at once to test a disk
 ESCAPED = {"formulas": "escape"}  # the manifest's entry for a CSV file that was written this way
 
 
@@ -105,16 +106,19 @@ def only_writer(folder: Path, *, wait: bool = False) -> Iterator[None]:
         os.close(handle)
 
 
-def refuse_unwritable(folder: Path) -> None:
-    """Test by writing whether a folder is writable."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder) as probe:
-            probe.write(bytes(4096))
-            probe.flush()
-            os.fsync(probe.fileno())
-    except OSError as problem:
-        raise unwritable(folder, problem) from None
+def refuse_unwritable(sizes: Mapping[Path, int]) -> None:
+    """Test by writing whether folders have room for so many bytes each, together: they may share a disk."""
+    with contextlib.ExitStack() as probes:
+        for folder, size in sizes.items():
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                probe = probes.enter_context(tempfile.TemporaryFile(dir=folder))
+                for start in range(0, size, PROBED):
+                    probe.write(bytes(min(PROBED, size - start)))
+                probe.flush()
+                os.fsync(probe.fileno())
+            except OSError as problem:
+                raise unwritable(folder, problem) from None
 
 
 def refuse_impossible(folder: Path) -> None:

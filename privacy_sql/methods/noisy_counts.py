@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from privacy_sql import files
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.counted.levels import labels as labelled
@@ -38,6 +39,7 @@ MOST_CELLS = 1_000_000
 # far outside these, scales and variances of noise are no floating-point numbers
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**100), Fraction(10**100)
 PUBLIC = "public"
+BYTES_OF_A_VALUE = 32  # in a published file and in its copy next to the register, together
 
 
 @dataclass(frozen=True)
@@ -146,6 +148,10 @@ class NoisyCounts(Method):
         else:
             noise = gaussian(math.sqrt(moves) * self.rows_per_person, self._epsilon, self._delta)
         cells = [_true_counts(base, grid) for grid in grids] if self.drawn else []
+        if self.drawn:
+            # what is paid must be written, usually to the disk of the ledger
+            room = sum(_size(grid) * (len(grid) + 1) * BYTES_OF_A_VALUE for grid in grids)
+            files.refuse_unwritable({Path(self.ledger).parent: room})
         # everything that can be refused has been refused; only the draw is left
         name, ticket = base.table.name, secrets.token_hex(8)
         charge = Charge(name, self._epsilon, self._delta, noise.rho, ticket=ticket)

@@ -39,6 +39,7 @@ from privacy_sql.reporting import changes, recording, records
 
 Connect = Callable[[Plan], Engine]
 # a failure with one of these codes is about the release; the others are about the run
+ROOM = 12288  # bytes in every folder that a run writes to, before it pays for anything
 TOLD = (1, 3, 5)
 MOST_VALUES = 10_000  # the most values to search for a misspelt one
 
@@ -263,8 +264,8 @@ def _ready_to_spend(
         _admit(project, plan, engine, output, place, overwrite)
         folders = [place.parent, target, target / "compiled", target / "records"]
         folders += [private_files.private(project.directory)]
-        for folder in [*folders, *([register.kept] if register.path.exists() else [])]:
-            files.refuse_unwritable(folder)
+        folders += [register.kept] if register.path.exists() else []
+        files.refuse_unwritable(dict.fromkeys(folders, ROOM))
         if isinstance(output, str):
             schema, dot, _ = output.removeprefix(api.TABLE).rpartition(".")
             probe = f"{schema}{dot}ps_probe_{secrets.token_hex(6)}"
