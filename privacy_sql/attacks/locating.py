@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import cache, cached_property
 from typing import Any
 
-from privacy_sql.attacks.release_counts import CountedRelease, counted, sensitive_names
+from privacy_sql.attacks.release_counts import PrintedGroups, counted, sensitive_names
 from privacy_sql.counted.base import Base, count
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.counted.levels import labels
@@ -163,12 +163,8 @@ def locate_by_all(crowd: Crowd, description: Description, codes: Names) -> Locat
     found, engine = locate(crowd, description, codes), crowd.engine
     if description.printed is None:
         return found
-    columns = names(crowd.known.aliases.values())
-    query = render(
-        "attacks/not_located.sql", combinations=crowd.combinations, located=found.located, columns=columns
-    )
-    missing = engine.create(query)
-    if not engine.fetch(render("attacks/somebody.sql", located=missing))[0]["n_people"]:
+    missing = _not_located(crowd, found.located)
+    if missing is None:
         return found
     labelled = locate(replace(crowd, combinations=missing), description.printed, codes, anywhere=True)
 
@@ -198,7 +194,7 @@ def locate(crowd: Crowd, description: Description, codes: Names, *, anywhere: bo
     columns = list(dict.fromkeys(how.column for how in shared.values()))
     read = counted(crowd.engine, description, columns)
     if description.locate != "centroid":
-        query = _fitting(crowd, shared, read, description)
+        query = _fitting(crowd, shared, read, apart=description.apart)
     elif anywhere:
         query = render(
             "attacks/anywhere.sql", people=crowd.combinations, groups=read.groups, most=MOST_WORLDS
@@ -239,8 +235,59 @@ def locate_own(crowd: Crowd, grouping: Grouping, codes: Names) -> Located:
         apart=grouping.located_by == "members",
     )
     located = crowd.engine.create(query)
+    if base.table.population is not None:
+        located = _by_labels_too(crowd, grouping, located)
     held, as_written = _held(crowd.engine, located, grouping.histogram, sensitive_names(base), codes)
     return Located("this release", grouping.groups, located, held, as_written, base.engine)
+
+
+def _by_labels_too(crowd: Crowd, grouping: Grouping, located: Sql) -> Sql:
+    """Those of the population whose values the table lacks as well, in groups whose labels cover them.
+
+    Where the groups have no level in any column, their labels are not compared: each may hold everybody.
+    """
+    missing = _not_located(crowd, located)
+    if missing is None:
+        return located
+    base, engine = grouping.base, crowd.engine
+    inside = {alias: name for name, alias in base.aliases.items()}
+    keys = {
+        inside[key.column]: (f"k{number}", key)
+        for number, key in enumerate(grouping.keys, start=1)
+        if key.column in inside and key.labels is None
+    }
+    if not keys:
+        query = render("attacks/anywhere.sql", people=missing, groups=grouping.groups, most=MOST_WORLDS)
+    else:
+        aliases = {name: column for name, (column, _) in keys.items()}
+        labels = {column: base.key_labels(key) for column, key in keys.values()}
+        members = render("attacks/members.sql", candidate=grouping.members, columns=names(labels))
+        shared = {
+            name: PublishedColumn(name, hierarchy=base.columns[key.column][1], levels=(key.level,), own=True)
+            for name, (_, key) in keys.items()
+        }
+        printed = PrintedGroups(aliases, labels, engine.create(members))
+        query = _fitting(replace(crowd, combinations=missing), shared, printed, apart=False)
+    query = render(
+        "attacks/found_too.sql",
+        located=located,
+        more=engine.create(query),
+        columns=names(["person", "w", "g"]),
+    )
+    return engine.create(query)
+
+
+def _not_located(crowd: Crowd, located: Sql) -> Sql | None:
+    """The people without a group in a release; None if there are none."""
+    query = render(
+        "attacks/not_located.sql",
+        combinations=crowd.combinations,
+        located=located,
+        columns=names(crowd.known.aliases.values()),
+    )
+    missing = crowd.engine.create(query)
+    (found,) = crowd.engine.fetch(render("attacks/somebody.sql", located=missing))
+    return missing if found["n_people"] else None
 
 
 def _same_values(crowd: Crowd, base: Base, name: str, alias: str) -> Sql | None:
@@ -280,7 +327,7 @@ def _held(
 
 
 def _fitting(
-    crowd: Crowd, shared: Mapping[str, PublishedColumn], read: CountedRelease, description: Description
+    crowd: Crowd, shared: Mapping[str, PublishedColumn], read: PrintedGroups, *, apart: bool
 ) -> Query:
     engine = crowd.engine
     cover, unread = _cover(crowd, shared, read)
@@ -292,11 +339,11 @@ def _fitting(
             "attacks/not_found.sql", combinations=crowd.combinations, fitting=fittings[0], columns=columns
         )
         fittings.append(engine.create(_fits(crowd, engine.create(query), shared, read, unread)))
-    return render("attacks/located.sql", fittings=fittings, apart=description.apart)
+    return render("attacks/located.sql", fittings=fittings, apart=apart)
 
 
 def _fits(
-    crowd: Crowd, people: Sql, shared: Mapping[str, PublishedColumn], read: CountedRelease, cover: Sql
+    crowd: Crowd, people: Sql, shared: Mapping[str, PublishedColumn], read: PrintedGroups, cover: Sql
 ) -> Query:
     # columns with few values first, to keep the steps short
     order = sorted(shared, key=crowd.n_values)
@@ -330,7 +377,7 @@ def _prefixes(engine: Engine, key: Sql, relation: Sql, columns: list[Sql]) -> Sq
 
 
 def _cover(
-    crowd: Crowd, shared: Mapping[str, PublishedColumn], read: CountedRelease
+    crowd: Crowd, shared: Mapping[str, PublishedColumn], read: PrintedGroups
 ) -> tuple[Sql, Sql | None]:
     """Which labels cover which values of the people, also if an unreadable label may mean any value."""
     engine = crowd.engine
@@ -448,7 +495,7 @@ def _levels(crowd: Crowd, name: str, kind: Hierarchy) -> list[tuple[Sql, int]]:
 
 
 def _nearest(
-    crowd: Crowd, shared: Mapping[str, PublishedColumn], read: CountedRelease, description: Description
+    crowd: Crowd, shared: Mapping[str, PublishedColumn], read: PrintedGroups, description: Description
 ) -> Query:
     engine = crowd.engine
     labelled = _readable(

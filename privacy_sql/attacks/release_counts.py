@@ -19,12 +19,18 @@ from privacy_sql.table import Table
 
 
 @dataclass(frozen=True)
-class CountedRelease:
-    """A counted release: small relations of codes on the engine where people are located."""
+class PrintedGroups:
+    """Groups and the labels that they print, as codes on the engine where people are located."""
 
     aliases: Mapping[str, str]  # published column -> q1..
     labels: Mapping[str, Sql]  # q1.. -> (code, value)
     members: Sql  # g, q1..
+
+
+@dataclass(frozen=True)
+class CountedRelease(PrintedGroups):
+    """A counted release: small relations of codes."""
+
     histogram: Sql  # g, s
     groups: Sql  # g, n_people
     values: Mapping[int, str | None]  # code of a sensitive value -> its name

@@ -290,6 +290,14 @@ class Base:
         query = render("counted/label.sql", levels=levels, codes=codes, level=level, code=code)
         return self.engine.fetch(query)[0]["label"]
 
+    def key_labels(self, key: Key) -> Sql:
+        """What the codes of a key at one level stand for: (code, value)."""
+        if not key.level:
+            return self.dictionaries[key.column]
+        levels, codes = self.levels[key.column], self.level_codes[key.column]
+        query = render("counted/key_labels.sql", levels=levels, codes=codes, level=key.level)
+        return self.engine.create(query)
+
     def level_sizes(self, column: str) -> list[int]:
         """How many different labels each level of a column's hierarchy has, level 0 first."""
         height = self.columns[column][1].height

@@ -204,8 +204,8 @@ def _reach(grouping: Grouping, alias: str) -> dict[int, dict[str, Any]]:
     labels: dict[int, dict[int, Any]] = {}
     for level in range(1, height):
         codes = base.level_codes[alias]
-        named = render("history/held_labels.sql", levels=base.levels[alias], codes=codes, level=level)
-        labels[level] = {row["code"]: row["label"] for row in base.engine.fetch(named)}
+        named = render("counted/key_labels.sql", levels=base.levels[alias], codes=codes, level=level)
+        labels[level] = {row["code"]: row["value"] for row in base.engine.fetch(named)}
     rows = base.engine.fetch(query)
     numeric = not any(row["n_words"] for row in rows)
     return {row["g"]: _cover(row, text, labels, kind.ordered, numeric) for row in rows}

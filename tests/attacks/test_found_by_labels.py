@@ -134,3 +134,44 @@ def test_an_age_that_was_missing_is_found_below_the_star_of_its_box(engine: Any,
     made = ps.publish(engine, ps.Table(today, quasi, "ill"), [asked], ps.Generalise({"age": 1}))
     (verdict,) = made.verdicts.values()
     assert (verdict.value, verdict.witness["located"]) == (Fraction(1, 2), 6)
+
+
+@pytest.mark.parametrize("seed", seeds(30))
+def test_a_population_is_found_by_the_labels_of_our_own_candidate(engine: Any, seed: int) -> None:
+    """People were looked for by the exact values of the table, so that the order of publication counted."""
+    dice = random.Random(seed)
+
+    def drawn(n: int) -> list[tuple[int, str, str]]:
+        return [(dice.randint(20, 49), dice.choice("FM"), dice.choice("abcd")) for _ in range(n)]
+
+    ours, theirs, crowd = drawn(9), drawn(9), drawn(7)
+    both = [
+        [{"age": f"{age // 10 * 10}-{age // 10 * 10 + 9}", "sex": sex, "ill": ill} for age, sex, ill in rows]
+        for rows in (ours, theirs)
+    ]
+    people = [{"age": str(age), "sex": sex} for age, sex, _ in crowd]
+    ways = [[oracle.read_ways(rows, ["age", "sex"], "ill", one, people) for rows in both] for one in people]
+    frame = pd.DataFrame([(str(age), *rest) for age, *rest in ours], columns=["age", "sex", "ill"])
+    quasi = {"age": ps.Intervals(10), "sex": ps.KeepOrDrop()}
+    table = ps.Table(frame, quasi, "ill", population=pd.DataFrame(people))
+    other = {"name": "b", "relation": pd.DataFrame(both[1]), "sensitive": "ill", "columns": ["age", "sex"]}
+    for level in (Fraction(1), Fraction(1, 2)):
+        asked = ps.Composition([other], str(level))
+        try:
+            made = ps.publish(engine, table, [asked], ps.Generalise({"age": 1, "sex": 0}))
+        except ps.PrivacySqlError as refused:
+            assert refused.code in ("no_common_value", "nobody_located")
+            continue
+        (verdict,) = made.verdicts.values()
+        assert verdict.value == oracle.exposure(ways, level)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_population_beside_a_candidate_without_levels_may_be_anywhere(engine: Any, name: str) -> None:
+    rows = pd.DataFrame({"age": ["21", "23", "41", "42"], "ill": ["flu", "cold", "x", "y"]})
+    other = {"groups": [{"id": "b", "region": {"age": {"lt": 30}}, "sensitive": ["flu", "acne"]}]}
+    crowd = pd.DataFrame({"age": ["22", "24", "41", "42"]})
+    table = ps.Table(rows, {"age": ps.Intervals(10)}, "ill", population=crowd)
+    method = ps.Microaggregate(2) if name == "centres" else METHODS[name]()
+    made = ps.publish(engine, table, [ps.KAnonymity(2)], method)
+    assert min(row["fewest"] for row in ps.Composition([other]).gather(made.grouping)) == 1
