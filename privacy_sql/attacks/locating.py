@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import cache, cached_property
 from typing import Any
 
-from privacy_sql.attacks.release_counts import PrintedGroups, counted, sensitive_names
+from privacy_sql.attacks.release_counts import LabelledGroups, counted, sensitive_names
 from privacy_sql.counted.base import Base, count
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.counted.levels import labels
@@ -266,7 +266,7 @@ def _by_labels_too(crowd: Crowd, grouping: Grouping, located: Sql) -> Sql:
             name: PublishedColumn(name, hierarchy=base.columns[key.column][1], levels=(key.level,), own=True)
             for name, (_, key) in keys.items()
         }
-        printed = PrintedGroups(aliases, labels, engine.create(members))
+        printed = LabelledGroups(aliases, labels, engine.create(members))
         query = _fitting(replace(crowd, combinations=missing), shared, printed, apart=False)
     query = render(
         "attacks/found_too.sql",
@@ -327,7 +327,7 @@ def _held(
 
 
 def _fitting(
-    crowd: Crowd, shared: Mapping[str, PublishedColumn], read: PrintedGroups, *, apart: bool
+    crowd: Crowd, shared: Mapping[str, PublishedColumn], read: LabelledGroups, *, apart: bool
 ) -> Query:
     engine = crowd.engine
     cover, unread = _cover(crowd, shared, read)
@@ -343,7 +343,7 @@ def _fitting(
 
 
 def _fits(
-    crowd: Crowd, people: Sql, shared: Mapping[str, PublishedColumn], read: PrintedGroups, cover: Sql
+    crowd: Crowd, people: Sql, shared: Mapping[str, PublishedColumn], read: LabelledGroups, cover: Sql
 ) -> Query:
     # columns with few values first, to keep the steps short
     order = sorted(shared, key=crowd.n_values)
@@ -377,7 +377,7 @@ def _prefixes(engine: Engine, key: Sql, relation: Sql, columns: list[Sql]) -> Sq
 
 
 def _cover(
-    crowd: Crowd, shared: Mapping[str, PublishedColumn], read: PrintedGroups
+    crowd: Crowd, shared: Mapping[str, PublishedColumn], read: LabelledGroups
 ) -> tuple[Sql, Sql | None]:
     """Which labels cover which values of the people, also if an unreadable label may mean any value."""
     engine = crowd.engine
@@ -495,7 +495,7 @@ def _levels(crowd: Crowd, name: str, kind: Hierarchy) -> list[tuple[Sql, int]]:
 
 
 def _nearest(
-    crowd: Crowd, shared: Mapping[str, PublishedColumn], read: PrintedGroups, description: Description
+    crowd: Crowd, shared: Mapping[str, PublishedColumn], read: LabelledGroups, description: Description
 ) -> Query:
     engine = crowd.engine
     labelled = _readable(

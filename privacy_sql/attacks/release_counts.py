@@ -19,7 +19,7 @@ from privacy_sql.table import Table
 
 
 @dataclass(frozen=True)
-class PrintedGroups:
+class LabelledGroups:
     """Groups and the labels that they print, as codes on the engine where people are located."""
 
     aliases: Mapping[str, str]  # published column -> q1..
@@ -28,7 +28,7 @@ class PrintedGroups:
 
 
 @dataclass(frozen=True)
-class CountedRelease(PrintedGroups):
+class CountedRelease(LabelledGroups):
     """A counted release: small relations of codes."""
 
     histogram: Sql  # g, s
