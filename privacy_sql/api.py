@@ -172,12 +172,13 @@ def rows_of_one_person(base: Base) -> list[str]:
     if not unused or table.identifier is not None or table.count:
         return []
     columns = [(name, Sql(f"n{place}"), Sql(f"v{place}")) for place, name in enumerate(unused)]
-    query = render("api/repeated.sql", source=base.source, columns=columns, most=FIRST_ROWS)
-    (found,) = base.engine.fetch(query)
-    rows = number_of(found["n_first"], "row")
-    rows = f"the first {rows}" if found["n_first"] == FIRST_ROWS else rows
+    rows = base.engine.first(base.source, unused, FIRST_ROWS)
+    (found,) = base.engine.fetch(render("api/repeated.sql", rows=rows, columns=columns))
+    base.engine.drop(rows)
+    read = number_of(found["n_first"], "row")
+    read = f"the first {read}" if found["n_first"] == FIRST_ROWS else read
     return [
-        f"{name} has {number_of(found[n_values], 'value')} in {rows}; each row was counted as one person."
+        f"{name} has {number_of(found[n_values], 'value')} in {read}; each row was counted as one person."
         f" Add --identifier {name}, or `identifier: {{column: {name}}}` in privacy.yml"
         for name, n_rows, n_values in columns
         if found[n_values] < found[n_rows] and of_many_people(found[n_values], found["n_first"])

@@ -137,7 +137,7 @@ def exact_text(number: Number | None, *, up: bool = True) -> str | None:
     >>> exact_text(Fraction(2, 3)), exact_text(5), exact_text(None)
     ('2/3', '5', None)
     >>> exact_text(Fraction(1, 3**10_000)), exact_text(1 - Fraction(1, 3**10_000), up=False)[:9]
-    ('6.130031687231157E-4772', '0.9999999')
+    ('6.1298917239524146E-4772', '0.9999999')
     """
     if number is None or (isinstance(number, float) and not math.isfinite(number)):
         return None

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from privacy_sql import registry
 from privacy_sql.errors import UsageError
-from privacy_sql.query.template import Query, Sql
+from privacy_sql.query.template import Query, Sql, quote
 from privacy_sql.query.words import refuse_unspoken
 
 if TYPE_CHECKING:
@@ -114,6 +114,11 @@ class Engine(ABC):
         made = self.create(query)
         (found,) = self.fetch(Query(f"select count(*) as n_rows from {made}", query.origin))
         return made, found["n_rows"]
+
+    def first(self, relation: Sql, columns: Sequence[str], most: int) -> Sql:
+        """Some columns of the rows that a relation gives first, as a view; others may come next time."""
+        shown = ", ".join(map(quote, columns))
+        return self.create(Query(f"select {shown} from {relation} limit {most}", "first rows"), view=True)
 
     def rows_of(self, query: Query) -> Sql:
         """The rows that a query would publish, as a view on the engine that writes them."""

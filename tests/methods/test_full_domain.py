@@ -234,7 +234,8 @@ def touched(*_, **__):
 
 
 # an engine that must not be asked
-Closed = type("Closed", (ps.Engine,), dict.fromkeys(ps.Engine.__abstractmethods__, touched))
+NEVER = dict.fromkeys(ps.Engine.__abstractmethods__, touched)
+Closed = type("Closed", (ps.Engine,), {**NEVER, "__init__": object.__init__})
 
 
 class Moody(ps.KAnonymity):
