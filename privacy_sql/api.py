@@ -165,7 +165,7 @@ def identifier_like(base: Base) -> list[str]:
 def rows_of_one_person(base: Base) -> list[str]:
     """Warn about each unused column that is named like whose row it is, if values repeat in the first rows.
 
-    The first rows are enough: visits are told from people there, and the source is not read again.
+    The first rows are enough: visits repeat there, too, and the source is not read to its end.
     """
     table = base.table
     unused = [name for name in (*base.ignored, *table.drop) if says_whose(name)]
@@ -317,7 +317,7 @@ def _as_run_says(
         with deadlines.within(left, people.name):
             release = publish(engine, people, require, there)
     except Undecided as problem:
-        told = f"note        no combination was asked about {who}: {problem.message}"
+        told = f"note        no combination was checked against {who}: {problem.message}"
         return replace(found, notes=(*notes, told))
     except UsageError as problem:  # whatever the levels
         refusal = problem
@@ -329,7 +329,7 @@ def _as_run_says(
     if refusal is not None:
         notes.append(f"NOT SAFE    {refusal.message}")
     if counts is not None:
-        notes.append(f"note        no other combination was asked about {who}")
+        notes.append(f"note        no other combination was checked against {who}")
     points = [
         {**point, "safe": point["safe"] and refusal is None} if point["levels"] == best else point
         for point in found.frontier

@@ -210,7 +210,9 @@ def test_the_best_choice_is_asked_about_insensitive_columns_as_run_asks(example,
     told = found.lines[0]
     assert "combinations meet every requirement (" in told and "safe (" not in told
     assert "NOT SAFE    somebody who also knows hours_per_week finds" in told
-    assert "note        no other combination was asked about somebody who also knows hours_per_week" in told
+    assert (
+        "note        no other combination was checked against somebody who also knows hours_per_week" in told
+    )
     points = {tuple(p["levels"].values()): p["safe"] for p in found.more["frontier"]}
     assert points[tuple(found.more["best"]["levels"].values())] is False and any(points.values())
     shown = run(["search", "--project", str(folder), "--frontier"]).lines
@@ -253,7 +255,7 @@ def test_a_search_says_where_there_was_no_time_to_ask_about_insensitive_columns(
         table = ps.Table(rows, {"age": ps.Intervals(10)}, insensitive=["team"])
         found = ps.search(engine, table, [ps.KAnonymity(2)], ps.FullDomain(time_limit=seconds))
     assert found.refusal is None and found.baseline is None
-    told = "no combination was asked about somebody who also knows team: the time limit passed"
+    told = "no combination was checked against somebody who also knows team: the time limit passed"
     assert told in found.to_json()["notes"][0]
 
 
