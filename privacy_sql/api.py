@@ -280,7 +280,7 @@ def search(
     chosen.refuse_search(table, asked)
     with _limited(chosen, table):
         asks = chosen.chooses_levels and guesses.may_single_out(table)
-        people = counted_once(engine, table) if asks else table  # the best choice is asked about them again
+        people = counted_once(engine, table) if asks else table  # counted once for all
         base = counted(engine, people, several=True)
         refuse_unfit(base, require)
         if not base.holds_rows:

@@ -67,7 +67,7 @@ def refuse_twice(require: Sequence[Criterion]) -> None:
     texts = list(map(str, require))
     for text in texts:
         if texts.count(text) > 1:
-            hint = "Require it once, because verdicts are told apart by this text."
+            hint = "Require it only once, because this text is the name of its verdict."
             raise UsageError("same_requirement", f"{text} is required twice", hint=hint)
 
 

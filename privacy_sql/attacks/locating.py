@@ -310,7 +310,7 @@ def _held(
     values: Mapping[int, str | None],
     codes: Names,
 ) -> tuple[Sql, Callable[[], Sql]]:
-    """The values that are possible for everybody, and where they are told apart as they are written."""
+    """The values that are possible for everybody, read as one value or, as they are written, as several."""
 
     def held(code: Callable[[str | None], int]) -> Sql:
         columns = {
