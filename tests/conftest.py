@@ -60,11 +60,11 @@ _skipped: dict[str, str] = {}
 TIMES = 20  # the examples of a property at night, beside those of the build
 NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 OTHERS = 5  # off DuckDB one in so many cases of a test runs
-OTHERS_OF_FILE = 3  # and of what is left of a file one in so many
+OTHERS_OF_FILE = 5  # and of what is left of a file one in so many
 # and where counts travel from the one to the other, one in so many of a file
-TRAVELLING, TRAVELLING_ENGINES = 18, 3
+TRAVELLING, TRAVELLING_ENGINES = 30, 3
 # a property has one in so many of its examples in the build, and no fewer than the least
-SHARE_OF_EXAMPLES = {None: 2, "duckdb": 4, "postgres": 8, "postgres_travelling": 8}
+SHARE_OF_EXAMPLES = {None: 3, "duckdb": 6, "postgres": 8, "postgres_travelling": 8}
 LEAST_EXAMPLES = 3  # the first example of a property is its simplest
 
 
@@ -72,10 +72,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """At night a property that names its number of examples looks at more of them, and all engines see all.
 
     In the build every case runs on DuckDB. What PostgreSQL adds is its words and its types: of the tests of
-    each file one in three runs there, each with one in five of its cases, and those of tests/engines with
+    each file one in five runs there, each with one in five of its cases, and those of tests/engines with
     all. A test that alone runs a template on PostgreSQL is marked `everywhere` and always runs there. The
     third engine has the rows of one and the counts of the other, and adds the way between them: there one in
-    eighteen of each file's, and of tests/engines one in three.
+    thirty of each file's, and of tests/engines one in three.
     """
     profile = os.environ.get("HYPOTHESIS_PROFILE")
     if not NIGHTLY:

@@ -175,7 +175,7 @@ def test_boxes_are_published_as_far_as_they_were_cut_in_time(
     monkeypatch.setattr(partitioning._Tree, "_level", slow)
     if not travel:
         monkeypatch.setattr(partitioning, "fits", lambda *_: False)
-    method = ps.Multidimensional(time_limit=2 if in_a_level else 60, seed=1)
+    method = ps.Multidimensional(time_limit=1 if in_a_level else 60, seed=1)
     require = [ps.KAnonymity(2), ps.LDiversity(2)]
     with ps.connect() as engine, caplog.at_level(logging.WARNING):
         release = ps.publish(engine, ps.Table(NUMBERS, ["a", "b"], "d", name="numbers"), require, method)

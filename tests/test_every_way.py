@@ -85,7 +85,7 @@ def drawn(data: st.DataObject, criterion: str) -> tuple[list[Any], list[Any]]:
     return people, [*people, *data.draw(st.lists(person, max_size=3), label="others")]
 
 
-@pytest.mark.widens(3)
+@pytest.mark.widens(6)
 @pytest.mark.parametrize("criterion", sorted(CRITERIA))
 @few
 @given(data=st.data())
@@ -168,7 +168,7 @@ def several(data: st.DataObject, criterion: str, kind: str) -> ps.Table:
     )
 
 
-@pytest.mark.widens(3)
+@pytest.mark.widens(6)
 @pytest.mark.parametrize("kind", ["one", "set", "multiset", "two"])
 @pytest.mark.parametrize("criterion", ON_ARRAYS)
 @few
@@ -229,7 +229,7 @@ def with_columns(people: list[Any], population: list[Any], kind: str, plain: boo
     )
 
 
-@pytest.mark.widens(3)
+@pytest.mark.widens(6)
 @pytest.mark.parametrize("kind", ["one", "two"])
 @pytest.mark.parametrize("criterion", sorted(CRITERIA))
 @few

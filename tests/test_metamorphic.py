@@ -71,7 +71,7 @@ def same(name: str, case: dict[str, Any]) -> dict[str, Callable[[ps.Table], ps.T
     return found
 
 
-@pytest.mark.widens(2)
+@pytest.mark.widens(4)
 @pytest.mark.parametrize(("name", "case"), cases("criteria"))
 def test_a_table_that_says_the_same_of_everybody_gets_the_same_verdict(
     engine: Any, name: str, case: dict[str, Any]
@@ -109,7 +109,7 @@ def thrice(table: ps.Table) -> ps.Table:
 OTHERS = {"ck_safety", "privacy_skyline", "alpha_k_anonymity", "reidentification_risk"}
 
 
-@pytest.mark.widens(2)
+@pytest.mark.widens(4)
 @pytest.mark.parametrize("name", registry.available("criteria"))
 def test_every_person_three_times_leaves_every_share_and_makes_every_size_three_times_larger(
     name: str,

@@ -215,7 +215,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.widens(3)
+@pytest.mark.widens(6)
 @pytest.mark.parametrize(("method", "criterion"), PAIRS, ids=["-".join(pair) for pair in PAIRS])
 @few
 @given(data=st.data())

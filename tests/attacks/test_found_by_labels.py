@@ -82,6 +82,7 @@ def _ways(release: Any, printed: list[dict[str, str]], first: list[Person], one:
     return best if min(fitting) or "rounds" in release.choice else [frozenset.union(*best)]
 
 
+@pytest.mark.everywhere
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("seed", seeds(3))
 def test_a_year_later_everybody_is_found_by_contents_or_else_by_labels(

@@ -13,6 +13,7 @@ import pytest
 
 from privacy_sql.history.register import Register
 from tests.command_line import call
+from tests.seeds import seeds
 
 PLAN = """
 version: 1
@@ -36,7 +37,7 @@ releases:
 """
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", seeds(2))
 @pytest.mark.parametrize("method", ["{microaggregate: {k: 2, together: true}}", "{multidimensional: {}}"])
 def test_what_was_out_before_there_was_a_register_is_composed_with_as_if_there_had_been_one(
     tmp_path: Path, method: str, seed: int

@@ -151,7 +151,7 @@ WAYS = [
 ]
 
 
-@pytest.mark.widens(2)
+@pytest.mark.widens(4)
 @pytest.mark.parametrize("seed", seeds(4))
 @pytest.mark.parametrize("method", WAYS, ids=["rows", "local", "cells", "boxes"])
 @pytest.mark.parametrize("said", [{}, {"known": True}, {"acknowledge": "nobody knows it"}], ids=str)

@@ -13,7 +13,7 @@ from privacy_sql.kernels.marginals.counting_bounds import CountQuestion, answers
 from privacy_sql.kernels.marginals.junction_tree import finest, maximal_sets
 from privacy_sql.kernels.marginals.leaf_domain import LeafDomain
 from tests.oracles import marginals as oracle
-from tests.seeds import seeds
+from tests.seeds import OFTEN, seeds
 
 # two columns with a hierarchy of bands of two, two without
 PATHS = (
@@ -40,7 +40,7 @@ def chosen(chance: random.Random, width: int) -> tuple[list[tuple[int, ...]], di
     return maximal_sets(collection), table
 
 
-@pytest.mark.parametrize("seed", seeds(12))
+@pytest.mark.parametrize("seed", seeds(12, OFTEN))
 def test_no_table_that_agrees_lies_outside_the_bounds_and_two_marginals_reach_them(seed: int) -> None:
     pytest.importorskip("scipy")
     chance = random.Random(seed)

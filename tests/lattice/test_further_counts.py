@@ -27,7 +27,7 @@ OF_COUNTS: list[list[Criterion]] = [
 ]
 
 
-@pytest.mark.widens(2)
+@pytest.mark.widens(4)
 @pytest.mark.parametrize("require", OF_COUNTS, ids=lambda require: " ".join(map(str, require)))
 @pytest.mark.parametrize("allowed", ["0", "1/5", "1/2"])
 def test_a_search_for_a_population_or_households_is_the_same_in_memory(

@@ -36,6 +36,7 @@ from privacy_sql.utilities.average_group_size import AverageGroupSize
 from privacy_sql.verdict import Verdict
 from tests.oracles import households
 from tests.oracles.population import extreme_shares, fewest_fitting
+from tests.seeds import seeds
 
 NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 SEEDS = range(100 if NIGHTLY else 2)
@@ -320,7 +321,7 @@ def near(value: Any, kind: Kind) -> Iterator[Fraction]:
     yield from (x for x in (attained + step for step in steps) if kind.least <= x <= kind.most)
 
 
-@pytest.mark.widens(3)
+@pytest.mark.widens(6)
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("values_per_person", ["one", "set", "multiset"])
 def test_verdicts_values_and_failing_groups_are_those_of_the_template(
@@ -335,7 +336,7 @@ def test_verdicts_values_and_failing_groups_are_those_of_the_template(
             table = about(people(seed, values_per_person), kind)
             both = Both(count(engine, table))
             every = list(both.rollup.lattice.choices())
-            for choice in every if NIGHTLY else every[seed % 2 :: 2]:
+            for choice in every if NIGHTLY else every[seed % 4 :: 4]:
                 first = kind.make(max(kind.least, min(kind.most, Fraction(2)))).on(table)
                 assert in_memory.fits(both.base, [first])
                 for limit in near(both.compared(choice, first).value, kind):
@@ -407,7 +408,7 @@ def same_search(base: Base, require: Sequence[Criterion], utility: str, allowed:
     return True
 
 
-@pytest.mark.widens(3)
+@pytest.mark.widens(6)
 @pytest.mark.parametrize("values_per_person", ["one", "set", "multiset"])
 @pytest.mark.parametrize("allowed", ["0", "1/5", "1/2"])
 def test_a_search_in_memory_finds_what_a_search_by_statements_finds(
@@ -415,7 +416,7 @@ def test_a_search_in_memory_finds_what_a_search_by_statements_finds(
 ) -> None:
     found = 0
     with ps.connect() as engine:
-        for seed in range(300 if NIGHTLY else 4):
+        for seed in range(300 if NIGHTLY else 2):
             rng = random.Random(f"{seed} {values_per_person} {allowed} {found}")
             table = people(rng.randrange(10**6), values_per_person)
             fit = [
@@ -430,14 +431,14 @@ def test_a_search_in_memory_finds_what_a_search_by_statements_finds(
     assert found
 
 
-@pytest.mark.widens(2)
+@pytest.mark.widens(4)
 @pytest.mark.parametrize("values_per_person", ["set", "multiset"])
 def test_the_skyline_of_people_with_several_values_is_searched_the_same_in_memory(
     values_per_person: str,
 ) -> None:
     found, require = 0, [ps.PrivacySkyline([[0, 0, 1, "0.99"], [0, 1, 0, "0.95"]]), ps.KAnonymity(2)]
     with ps.connect() as engine:
-        for seed in range(100 if NIGHTLY else 4):
+        for seed in range(100 if NIGHTLY else 2):
             rng = random.Random(f"{seed} {values_per_person} printed")
             base = count(engine, people(rng.randrange(10**6), values_per_person))
             for allowed in ("0", "1/2") if base.holds_rows and base.rows else ():
@@ -466,7 +467,7 @@ def test_a_search_for_several_sensitive_columns_is_the_same_in_memory(allowed: s
     assert found
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_every_engine_gives_the_same_answers_as_arrays(engine: Any, seed: int) -> None:
     base = count(engine, people(seed + 5))
     for require in (REQUIRED[2], REQUIRED[6]):

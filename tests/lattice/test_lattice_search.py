@@ -189,6 +189,7 @@ def decided(search):
     }
 
 
+@pytest.mark.everywhere
 def test_several_choices_take_as_many_statements_with_results_as_one(engine, monkeypatch):
     require = (ps.KAnonymity(1), ps.LDiversity(1))
     search = LatticeSearch(Small(10).base(engine), require, in_memory=False)

@@ -117,7 +117,7 @@ def _part(minimise: str, rows: list[Any], choice: tuple[int, ...], gone: list[bo
     return total / len(rows)
 
 
-@pytest.mark.widens(2)
+@pytest.mark.widens(4)
 @pytest.mark.parametrize("seed", seeds(6))
 @pytest.mark.parametrize("minimise", ["loss", "ncp", "precision", "height"])
 @pytest.mark.parametrize("in_memory", [True, False])

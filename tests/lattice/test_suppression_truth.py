@@ -374,7 +374,7 @@ def judged(rule: Rule, asked: Any, world: World, allowed: Fraction) -> set[int |
     return found
 
 
-@pytest.mark.widens(2)
+@pytest.mark.widens(4)
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("seed", seeds(6))
 def test_the_safe_choices_with_suppression_are_those_of_the_definitions(name: str, seed: int) -> None:

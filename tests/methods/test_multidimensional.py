@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql.boxes import in_memory
+from privacy_sql.boxes import in_memory, partitioning
 from privacy_sql.errors import NotSafe, UsageError
 from privacy_sql.query.template import Query
 from privacy_sql.spaces import partitions
@@ -80,7 +80,7 @@ REQUIREMENTS: list[tuple[str, list[Any]]] = [
 ]
 
 
-@pytest.mark.widens(2)
+@pytest.mark.widens(4)
 @pytest.mark.parametrize("require", [r for _, r in REQUIREMENTS], ids=[name for name, _ in REQUIREMENTS])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_no_box_can_still_be_cut_safely_at_a_median(engine: Any, require: list[Any], seed: int) -> None:
@@ -463,11 +463,22 @@ TWICE = [
 ]
 
 
-@pytest.mark.parametrize("tree", TWICE)
+@pytest.mark.everywhere
 @pytest.mark.parametrize("seed", seeds(6))
 def test_what_is_judged_are_the_groups_that_are_printed_when_a_tree_has_one_label_at_two_levels(
-    engine: Any, tmp_path: Path, tree: dict[str, list[str]], seed: int
+    engine: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
+    joined: list[str] = []
+    made = partitioning.render
+    monkeypatch.setattr(
+        partitioning, "render", lambda name, **given: joined.append(name) or made(name, **given)
+    )
+    for tree in TWICE:
+        _judged_as_printed(engine, tmp_path, tree, seed + 1)
+    assert "boxes/joined.sql" in joined or seed
+
+
+def _judged_as_printed(engine: Any, folder: Path, tree: dict[str, list[str]], seed: int) -> None:
     draw = random.Random(seed)
     # the first node is too small to be cut, so that it is printed beside the values of the second
     jobs = draw.choices(list(tree), weights=[1, 1, 3, 3], k=24)
@@ -476,8 +487,8 @@ def test_what_is_judged_are_the_groups_that_are_printed_when_a_tree_has_one_labe
     require = [ps.KAnonymity(4), ps.LDiversity(1, kind="distinct"), ps.TCloseness("0.9")]
     release = ps.publish(engine, table, require[:1], ps.Multidimensional())
     said = ps.check(engine, release, require)
-    ps.write(engine, release, tmp_path / "out.csv")
-    with (tmp_path / "out.csv").open(newline="", encoding="utf-8") as lines:
+    ps.write(engine, release, folder / "out.csv", overwrite=True)
+    with (folder / "out.csv").open(newline="", encoding="utf-8") as lines:
         printed = [(row["job"], row["s"]) for row in csv.DictReader(lines)]
     groups: dict[str, Counter[str]] = defaultdict(Counter)
     for job, s in printed:

@@ -76,6 +76,7 @@ def test_a_column_with_a_number_too_large_for_sizes_is_cut_in_its_order(engine: 
         assert release.safe and release.search["groups"] == 2
 
 
+@pytest.mark.everywhere
 def test_a_class_that_is_also_sensitive_cuts_as_the_sensitive_value_does(engine: Any, tmp_path: Path) -> None:
     rows = pd.DataFrame({"age": [20, 20, 60, 60] * 2, "size": [1, 2, 1, 2] * 2, "s": list("uvuv") * 2})
     table = ps.Table(rows, ["age", "size"], "s")

@@ -12,6 +12,7 @@ import pytest
 
 from tests.command_line import call
 from tests.reporting.test_report import said
+from tests.seeds import seeds
 
 K, ALLOWED = 4, 0.05
 
@@ -70,7 +71,7 @@ def left_out(rows: list[tuple[str, ...]], widths: tuple[int | None, int | None],
     return sum(n for n in Counter(keys).values() if n < K)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_the_bands_that_are_proposed_hold_by_hand_and_cost_what_is_said(tmp_path: Path, seed: int) -> None:
     rows = people(seed)
     folder = written(tmp_path, rows)

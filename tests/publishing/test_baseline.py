@@ -112,7 +112,7 @@ def test_a_person_with_several_values_is_one_person(engine: Any) -> None:
         assert (known["alone"], known["certain"], known["worst_guess"]) == (2, 1, "1")
 
 
-@pytest.mark.widens(2)
+@pytest.mark.widens(4)
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: f"{method.name}-{METHODS.index(method)}")
 @pytest.mark.parametrize("seed", seeds(2))
 def test_the_manifest_has_the_baseline_of_the_published_rows(tmp_path: Path, seed: int, method: Any) -> None:
@@ -265,7 +265,7 @@ KNOWN = [
 
 
 @pytest.mark.parametrize("method", KNOWN, ids=lambda method: f"{method.name}-{KNOWN.index(method)}")
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_boxes_and_centres_show_known_columns_as_they_are(tmp_path: Path, seed: int, method: Any) -> None:
     """What is said of them is what the written rows say to somebody who knows the column."""
     rng = random.Random(seed)
@@ -480,7 +480,7 @@ def test_boxes_of_people_with_several_values_have_a_baseline(engine: Any) -> Non
 
 @pytest.mark.everywhere
 @pytest.mark.parametrize("several", ["set", "multiset"])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_known_columns_of_people_with_several_values_beside_suppression_and_boxes(
     engine: Any, seed: int, several: str
 ) -> None:

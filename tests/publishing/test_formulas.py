@@ -173,7 +173,7 @@ def test_an_apostrophe_more_or_less_is_found(tmp_path: Path) -> None:
             ps.verify(place)
 
 
-@pytest.mark.widens(3)
+@pytest.mark.widens(6)
 @pytest.mark.parametrize("name", METHODS)
 def test_an_escaped_release_exposes_whom_it_exposes_unescaped(tmp_path: Path, name: str) -> None:
     with ps.connect() as engine:

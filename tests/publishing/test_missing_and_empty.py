@@ -17,7 +17,7 @@ from privacy_sql.history import group_contents
 from privacy_sql.history.register import Register
 from tests.oracles.composition import exposure, exposure_in_readings, own_ways
 from tests.publishing.test_published_groups import read, written
-from tests.seeds import NIGHTLY, enough, seeds
+from tests.seeds import NIGHTLY, OFTEN, enough, seeds
 
 METHODS = {
     "generalise": lambda: ps.Generalise({}, max_suppressed="1/2"),
@@ -41,7 +41,7 @@ def test_a_csv_file_shows_no_values_alike_that_were_judged_apart(
     engine: Any, tmp_path: Path, name: str
 ) -> None:
     met: dict[bool, int] = {True: 0, False: 0}
-    for seed in seeds(15):
+    for seed in seeds(15, OFTEN):
         dice = random.Random(seed)
         made = table(dice, dice.choice([["", None], [""], [None]]))
         asked = [ps.KAnonymity(2), ps.LDiversity("1.01", kind="entropy"), ps.BTPrivacy([["0.5", "0.99"]])]

@@ -192,7 +192,7 @@ def words(
 CASES = [(name, change) for name, (_, changes) in METHODS.items() for change in changes]
 
 
-@pytest.mark.widens(3)
+@pytest.mark.widens(6)
 @pytest.mark.parametrize(("name", "change"), CASES, ids=[f"{n}, {c.__name__}" for n, c in CASES])
 def test_what_publishes_the_same_rows_is_told_in_the_same_words(
     name: str, change: Callable[..., Rows], tmp_path: Path
@@ -281,7 +281,7 @@ ALSO: dict[str, tuple[Callable[[Rows], ps.Table], Any, list[Any], tuple[Callable
 ALSO_CASES = [(name, change) for name, (*_, changes) in ALSO.items() for change in changes]
 
 
-@pytest.mark.widens(3)
+@pytest.mark.widens(6)
 @pytest.mark.parametrize(("name", "change"), ALSO_CASES, ids=[f"{n}, {c.__name__}" for n, c in ALSO_CASES])
 def test_requirements_of_more_than_the_rows_tell_no_more_than_the_rows(
     name: str, change: Callable[..., Rows], tmp_path: Path

@@ -81,7 +81,7 @@ def table(seed: int) -> ps.Table:
 
 def released(engine: Any, method: Any) -> Iterator[tuple[int, ps.Release]]:
     """The releases of the method that are safe."""
-    for seed in seeds(TABLES):
+    for seed in seeds(TABLES, share=TABLES):
         try:
             release = ps.publish(engine, table(seed), ASKED, method)
         except (NoSafeChoice, NotSafe):

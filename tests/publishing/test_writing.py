@@ -432,7 +432,7 @@ POINTS = {
 }
 
 
-@pytest.mark.widens(3)
+@pytest.mark.widens(6)
 @pytest.mark.parametrize(("kind", "point"), [(kind, point) for kind in POINTS for point in POINTS[kind]])
 def test_a_killed_run_leaves_the_old_release_or_none_and_no_stray_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, point: str

@@ -188,7 +188,7 @@ ONE_VALUE: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.widens(2)
+@pytest.mark.widens(4)
 @pytest.mark.parametrize("name", ONE_VALUE)
 @pytest.mark.parametrize("seed", seeds(3))
 def test_the_value_that_a_worst_case_is_about_has_the_counts_it_says(

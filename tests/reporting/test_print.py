@@ -74,7 +74,7 @@ def driver() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module", params=[3, 10, 26])
-def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def page(driver: Any, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return project(tmp_path_factory.mktemp(f"of{request.param}"), request.param)
 
 

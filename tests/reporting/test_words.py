@@ -200,7 +200,7 @@ def test_brackets_nested_beyond_reason_are_told_and_are_no_fault(tmp_path: Path,
         release = tmp_path / name
         words = ["--people", tmp_path / "people.csv", "--json"]
         assert call("attack", "intersection", release, *words).codes == ["bad_release"]
-    points = f"privacy_skyline(points={'[' * 1500}{']' * 1500})"
+    points = f"privacy_skyline(points={'[' * 600}{']' * 600})"
     words = ["--source", tmp_path / "people.csv", "--quasi", "age", "--sensitive", "illness"]
     assert call("check", *words, "--require", points, "--json").codes == ["bad_value"]
 

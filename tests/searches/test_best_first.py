@@ -7,7 +7,7 @@ from privacy_sql.searches.best_first import BestFirst
 from privacy_sql.spaces.lattice import Lattice
 from privacy_sql.spaces.tags import Answer
 from tests.searches.planted import any_costs, jagged_puzzle, monotone_puzzle
-from tests.seeds import seeds
+from tests.seeds import OFTEN, seeds
 
 
 def found(puzzle):
@@ -15,7 +15,7 @@ def found(puzzle):
 
 
 def test_the_best_choice_of_planted_lattices_is_found_and_proved():
-    for seed in seeds(200):
+    for seed in seeds(200, OFTEN):
         for puzzle in (monotone_puzzle(seed), monotone_puzzle(seed, costs=any_costs), jagged_puzzle(seed)):
             found = BestFirst().choose(puzzle.lattice, puzzle.decide, puzzle.costs)
             assert (found.cost and found.cost[0]) == puzzle.least, seed
@@ -24,7 +24,7 @@ def test_the_best_choice_of_planted_lattices_is_found_and_proved():
 
 
 def test_a_search_that_is_stopped_gives_a_gap_that_holds():
-    for seed in seeds(150):
+    for seed in seeds(150, OFTEN):
         puzzle = jagged_puzzle(seed)
         for budget in (1, 2, 5):
             found = BestFirst().choose(puzzle.lattice, puzzle.decide, puzzle.costs, Limits(budget=budget))

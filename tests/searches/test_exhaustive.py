@@ -7,7 +7,7 @@ from privacy_sql.searches.exhaustive import Exhaustive
 from privacy_sql.spaces.lattice import Lattice
 from tests.oracles.lattice import minimal
 from tests.searches.planted import Costs, jagged_puzzle
-from tests.seeds import seeds
+from tests.seeds import OFTEN, seeds
 
 
 def found(puzzle):
@@ -15,7 +15,7 @@ def found(puzzle):
 
 
 def test_every_choice_is_asked_about_once_and_the_definition_holds():
-    for seed in seeds(100):
+    for seed in seeds(100, OFTEN):
         puzzle = jagged_puzzle(seed)
         found = Exhaustive(width=1 + seed % 4).choose(puzzle.lattice, puzzle.decide, puzzle.costs)
         assert sorted(puzzle.asked) == sorted(puzzle.lattice.choices())

@@ -8,7 +8,7 @@ from privacy_sql.spaces.lattice import Lattice
 from privacy_sql.spaces.tags import Answer
 from tests.oracles.lattice import every_choice, minimal, planted
 from tests.searches.planted import Costs, Puzzle, any_costs, jagged_puzzle, monotone_puzzle
-from tests.seeds import seeds
+from tests.seeds import OFTEN, seeds
 
 
 def found(puzzle):
@@ -49,7 +49,7 @@ def test_safe_choices_are_counted_only_where_all_are_known(goal):
 def test_several_chains_are_followed_at_once_in_fewer_rounds():
     def rounds(width):
         batches = []
-        for seed in seeds(60):
+        for seed in seeds(60, OFTEN):
             puzzle = monotone_puzzle(seed)
 
             def decide(choices, puzzle=puzzle):
@@ -65,7 +65,7 @@ def test_several_chains_are_followed_at_once_in_fewer_rounds():
 
 
 def test_costs_without_order_are_minimised_over_all_safe_choices():
-    for seed in seeds(100):
+    for seed in seeds(100, OFTEN):
         puzzle = monotone_puzzle(seed, costs=any_costs)
         check(puzzle, FullDomainSearch().choose(puzzle.lattice, puzzle.decide, puzzle.costs))
 
@@ -73,7 +73,7 @@ def test_costs_without_order_are_minimised_over_all_safe_choices():
 def test_costs_that_raise_the_bounds_of_finer_choices_are_minimised_with_fewer_prices():
     priced = {False: 0, True: 0}
     for informs in priced:
-        for seed in seeds(100):
+        for seed in seeds(100, OFTEN):
             puzzle = monotone_puzzle(seed, costs=any_costs)
             puzzle.costs.informs = informs
             cost, seen = puzzle.costs.cost, []
@@ -85,7 +85,7 @@ def test_costs_that_raise_the_bounds_of_finer_choices_are_minimised_with_fewer_p
 
 @pytest.mark.parametrize("goal", ["all", "best"])
 def test_a_predicate_that_is_not_monotone_is_searched_without_guessing(goal):
-    for seed in seeds(200):
+    for seed in seeds(200, OFTEN):
         puzzle = jagged_puzzle(seed)
         found = FullDomainSearch(goal=goal).choose(puzzle.lattice, puzzle.decide, puzzle.costs)
         if goal == "all":
@@ -96,7 +96,7 @@ def test_a_predicate_that_is_not_monotone_is_searched_without_guessing(goal):
 def test_fewer_answers_are_asked_for_when_less_is_wanted():
     asked = {"all": 0, "best": 0, "one": 0}
     for goal in asked:
-        for seed in seeds(100):
+        for seed in seeds(100, OFTEN):
             puzzle = monotone_puzzle(seed, costs=any_costs)
             found = FullDomainSearch(goal=goal).choose(puzzle.lattice, puzzle.decide, puzzle.costs)
             asked[goal] += found.explored
@@ -119,7 +119,7 @@ def test_one_minimal_choice_takes_a_logarithm_of_the_height_along_a_chain():
 
 
 def test_one_minimal_choice_is_minimal_on_planted_lattices():
-    for seed in seeds(100):
+    for seed in seeds(100, OFTEN):
         puzzle = monotone_puzzle(seed)
         found = FullDomainSearch(goal="one").choose(puzzle.lattice, puzzle.decide, puzzle.costs)
         assert (found.best in minimal(puzzle.safe)) if puzzle.safe else found.best is None
@@ -127,7 +127,7 @@ def test_one_minimal_choice_is_minimal_on_planted_lattices():
 
 
 def test_a_search_that_is_stopped_says_nothing_it_has_not_proved():
-    for seed in seeds(150):
+    for seed in seeds(150, OFTEN):
         puzzle = jagged_puzzle(seed)
         for budget in (0, 1, 3, 8):
             found = FullDomainSearch().choose(

@@ -7,11 +7,11 @@ import pytest
 from privacy_sql.spaces.lattice import Lattice, is_finer
 from tests.oracles.lattice import every_choice, finer
 from tests.searches.planted import random_heights
-from tests.seeds import seeds
+from tests.seeds import OFTEN, seeds
 
 
 def test_neighbours_differ_by_one_level_and_order_agrees_with_the_definition():
-    for seed in seeds(50):
+    for seed in seeds(50, OFTEN):
         heights = random_heights(random.Random(seed))
         lattice = Lattice.of_heights(heights)
         nodes = every_choice(heights)

@@ -6,11 +6,11 @@ from privacy_sql.spaces.lattice import Lattice
 from privacy_sql.spaces.tags import Answer, Tags
 from tests.oracles.lattice import every_choice, finer, minimal
 from tests.searches.planted import monotone_puzzle, random_heights
-from tests.seeds import seeds
+from tests.seeds import OFTEN, seeds
 
 
 def test_answers_that_carry_settle_exactly_what_lies_above_or_below():
-    for seed in seeds(100):
+    for seed in seeds(100, OFTEN):
         puzzle, rng = monotone_puzzle(seed), random.Random(seed)
         tags, learnt = Tags(puzzle.lattice), []
         for choice in rng.sample(every_choice(puzzle.heights), k=min(4, puzzle.lattice.size)):
@@ -30,7 +30,7 @@ def test_an_answer_that_does_not_carry_settles_one_choice():
 
 
 def test_minimal_safe_choices_follow_the_definition_also_without_monotony():
-    for seed in seeds(200):
+    for seed in seeds(200, OFTEN):
         rng = random.Random(seed)
         heights = random_heights(rng)
         safe = {choice for choice in every_choice(heights) if rng.random() < 0.3}

@@ -82,7 +82,7 @@ NUMBERS = {
 }
 
 
-@pytest.mark.widens(4)
+@pytest.mark.widens(8)
 @pytest.mark.parametrize("seed", seeds(10))
 @pytest.mark.parametrize("kind", NUMBERS)
 @pytest.mark.parametrize("shown_as_text", [False, True])

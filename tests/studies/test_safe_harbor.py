@@ -153,6 +153,7 @@ def test_a_vehicle_number_is_one_where_its_digit_says_so(engine: Any) -> None:
     assert one.state == "found" and one.values == right
 
 
+@pytest.mark.everywhere
 def test_three_digits_are_to_be_decided_without_a_list_of_areas(engine: Any) -> None:
     values = ["021**", "021**", "036**", "000**", "036**", "*"]
     seen = scan(engine, "home", values)

@@ -16,7 +16,7 @@ from privacy_sql.query.template import names, render
 from privacy_sql.reporting.recording import recorded
 from privacy_sql.studies.bucketized_kl import bucketized_kl
 from privacy_sql.studies.usefulness import Typical, usefulness
-from tests.seeds import enough, seeds
+from tests.seeds import OFTEN, enough, seeds
 
 Row = tuple[Any, ...]
 
@@ -135,7 +135,7 @@ def test_arrays_and_statements_tell_the_same_usefulness(
     engine: Any, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compared = 0
-    for seed in seeds(10):
+    for seed in seeds(10, OFTEN):
         draw = random.Random(f"{kind} {seed}")
         n = draw.choice([12, 60])
         rows: dict[str, list[Any]] = {

@@ -70,7 +70,7 @@ def test_the_facts_are_true_and_as_bad_as_the_verdict_says(seed: int, k: int) ->
             assert len(found.lines) == verdict.witness["facts"] + 1
 
 
-@pytest.mark.widens(2)
+@pytest.mark.widens(4)
 @pytest.mark.parametrize("seed", seeds(8))
 @pytest.mark.parametrize(
     "amounts", [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1), (0, 2, 1), (2, 1, 2)]

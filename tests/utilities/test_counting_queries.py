@@ -17,7 +17,7 @@ from privacy_sql.lattice.in_memory import GroupMask, GroupsInMemory, InMemory, l
 from privacy_sql.query.template import names, render
 from privacy_sql.utilities import Query, _counting_queries
 from privacy_sql.utilities.query_error import QueryError
-from tests.seeds import seeds
+from tests.seeds import OFTEN, seeds
 
 AGES = {"1": ["young", "*"], "2": ["young", "*"], "3": ["old", "*"], "4": ["old", "*"], "5": ["old", "*"]}
 HOMES = {"a": ["x", "*"], "b": ["x", "*"], "c": ["y", "*"]}
@@ -58,7 +58,7 @@ def test_answers_in_memory_are_counted_row_by_row(
 ) -> None:
     monkeypatch.setattr(_counting_queries, "MOST_CELLS", cells)
     trees = (AGES, HOMES, None)
-    for seed in seeds(10):
+    for seed in seeds(10, OFTEN):
         draw = random.Random(f"{seed} {cells}")
         rows: list[Row] = [
             (draw.choice([*AGES, None]), draw.choice([*HOMES]), draw.choice("mf"), draw.choice("wxyyz"))

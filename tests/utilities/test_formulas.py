@@ -24,10 +24,10 @@ from privacy_sql.utilities import (
     query_error,
 )
 from tests.oracles import utility as oracle
-from tests.seeds import seeds
+from tests.seeds import OFTEN, seeds
 from tests.utilities.small_releases import small_release
 
-releases = pytest.mark.parametrize("seed", seeds(40))
+releases = pytest.mark.parametrize("seed", seeds(40, OFTEN))
 
 
 def shown(small):
@@ -152,7 +152,7 @@ def kl_evidence(small):
 
 
 def test_kl_of_the_raw_table_is_zero_and_never_falls_when_labels_merge():
-    for seed in seeds(40):
+    for seed in seeds(40, OFTEN):
         small = small_release(seed, with_suppression=False)
         raw = [tuple((value,) for value in row[:-1]) for row in small.rows]
         top = [tuple(tuple(domain) for domain in small.domains) for _ in small.rows]
