@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -219,7 +218,8 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
     if table.members_tied:
         told = "household numbers cannot be published, because they show who lives together"
         raise UsageError("household_numbers", told, where=table.name, hint="Write `published: no`.")
-    with _limited(method, table):
+    method.tell_size(table)
+    with deadlines.within(method.seconds, table.name):  # from the first statement on
         with step("count"):
             base = counted(engine, table, several=True, frozen=True)
         if not method.promises:
@@ -278,7 +278,8 @@ def search(
     one_of(goal, GOALS, "a search", "goal")
     asked = Requirements.of(table, require)
     chosen.refuse_search(table, asked)
-    with _limited(chosen, table):
+    chosen.tell_size(table)
+    with deadlines.within(chosen.seconds, table.name):
         asks = chosen.chooses_levels and guesses.may_single_out(table)
         people = counted_once(engine, table) if asks else table  # counted once for all
         base = counted(engine, people, several=True)
@@ -335,12 +336,6 @@ def _as_run_says(
         for point in found.frontier
     ]
     return replace(found, baseline=counts, refusal=refusal, notes=tuple(notes), frontier=tuple(points))
-
-
-def _limited(method: Method, table: Table) -> AbstractContextManager[None]:
-    """Apply the time limit of a method, from the first statement on, after logging the size of the work."""
-    method.tell_size(table)
-    return deadlines.within(method.seconds, table.name)
 
 
 def as_written(

@@ -203,7 +203,7 @@ def _less_safe(grouping: Candidate, criterion: Criterion, verdict: Verdict) -> t
 
 def decided_each(groupings: Sequence[Candidate], criterion: Criterion) -> list[Verdict]:
     """The verdict for several groupings of one engine, with all evidence from one statement."""
-    gathered = [_gathered(grouping, criterion) for grouping in groupings]
+    gathered = [cast("Sequence[Row] | None", grouping.gathered(criterion)) for grouping in groupings]
     if len(groupings) > 1 and not any(found is not None for found in gathered):
         engine = groupings[0].base.engine
         parts = [evidence(grouping, criterion) for grouping in groupings]
@@ -246,13 +246,9 @@ def failing(grouping: Candidate, criterion: Criterion) -> set[int]:
     return set(criterion.failing(_rows(grouping, criterion, by_group=True)))
 
 
-def _gathered(grouping: Candidate, criterion: Criterion) -> Sequence[Row] | None:
-    # only the requirement itself reads it, and asks whether it is what it gathers
-    return cast("Sequence[Row] | None", grouping.gathered(criterion))
-
-
 def _rows(grouping: Candidate, criterion: Criterion, *, by_group: bool = False) -> Sequence[Row]:
-    gathered = _gathered(grouping, criterion)
+    gathered = grouping.gathered(criterion)
     if gathered is not None:
-        return gathered
+        # only the requirement itself reads it, and asks whether it is what it gathers
+        return cast("Sequence[Row]", gathered)
     return grouping.base.engine.fetch(evidence(grouping, criterion, by_group=by_group))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -109,7 +110,8 @@ class Table:
         hint = "A column has one role; name it once."
         twice = [
             UsageError("two_roles", f'column "{column}" is named more than once', where=self.name, hint=hint)
-            for column in sorted({column for column in named if named.count(column) > 1})
+            for column, times in sorted(Counter(named).items())
+            if times > 1
         ]
         raise_all([*self._words(), *twice])
 

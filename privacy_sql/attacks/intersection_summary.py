@@ -150,14 +150,12 @@ class Findings:
         """For each release, who is in which group and which values it allows, world by world."""
         if self.worlds is None:
             return [(each.located, each.held) for each in self.releases]
-        return [
-            (self._in_worlds(number, [each.located], "g"), self._in_worlds(number, self._held(each), "s"))
-            for number, each in enumerate(self.releases, start=1)
-        ]
-
-    def _held(self, release: Located) -> list[Sql]:
-        """The values that a release leaves possible, in each reading."""
-        return [release.held] if self.readings == 1 else [release.held, release.as_written()]
+        pairs = []
+        for number, each in enumerate(self.releases, start=1):
+            # the values that it leaves possible, in each reading
+            held = [each.held] if self.readings == 1 else [each.held, each.as_written()]
+            pairs.append((self._in_worlds(number, [each.located], "g"), self._in_worlds(number, held, "s")))
+        return pairs
 
     def _in_worlds(self, number: int, relations: list[Sql], column: str) -> Sql:
         return self.engine.create(

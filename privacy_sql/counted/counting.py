@@ -160,12 +160,11 @@ def _coded(
         "counted/parts.sql", combinations=relation, dictionaries=dictionaries, texts=list(texts), star=TOP
     )
     sizes = {row.pop("part"): row for row in engine.fetch(parts)}
-    code, rows = Sql("code"), Sql("n_rows")
-    shown = {
-        str(alias): _part(engine, dictionaries, part, [(code, code), (column, Sql("value")), (rows, rows)])
-        for alias, part, column in own
-        if dictionaries is not None
-    }
+    shown = {}
+    for alias, part, column in own if dictionaries is not None else ():
+        columns = [(Sql("code"), Sql("code")), (column, Sql("value")), (Sql("n_rows"), Sql("n_rows"))]
+        query = render("counted/part.sql", counted=dictionaries, part=part, columns=columns)
+        shown[str(alias)] = engine.create(query, view=True)
     return Counted(
         relation=relation,
         people=None,
@@ -197,9 +196,3 @@ def _made(
     relation = engine.create(combinations)
     engine.drop(counted)
     return dictionaries, relation
-
-
-def _part(engine: Engine, whole: Sql, part: int, columns: Sequence[tuple[Sql, Sql]]) -> Sql:
-    return engine.create(
-        render("counted/part.sql", counted=whole, part=part, columns=list(columns)), view=True
-    )

@@ -321,17 +321,13 @@ class Criterion:
         return {field.name.rstrip("_"): value for field, value in fields if value != field.default}
 
     def __str__(self) -> str:
-        return self._written
-
-    @cached_property
-    def _written(self) -> str:
-        """The requirement as text, which a search asks for at every choice."""
-        return f"{self.name}({', '.join(f'{key}={_text(value)}' for key, value in self.params.items())})"
+        return self._shown[0]
 
     @cached_property
     def _shown(self) -> tuple[str, dict[str, object]]:
-        """The requirement and its parameters as verdicts show them, of which a search gives hundreds."""
-        return str(self), {key: _plain(value) for key, value in self.params.items()}
+        """The requirement as text, and its parameters; a search shows them hundreds of times."""
+        written = f"{self.name}({', '.join(f'{key}={_text(value)}' for key, value in self.params.items())})"
+        return written, {key: _plain(value) for key, value in self.params.items()}
 
     def verdict(
         self,

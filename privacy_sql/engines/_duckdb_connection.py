@@ -86,8 +86,9 @@ class DuckDBConnection:
                     ) from (problem if self.debug else None)
         # a name without a relation must not become a variable of the calling Python program
         connection.execute("set python_enable_replacements = false")
-        connection.execute(f"set allowed_paths = [{_texts(self.files)}]")
-        connection.execute(f"set allowed_directories = [{_texts({*self.folders, self.private})}]")
+        reached = {"allowed_paths": self.files, "allowed_directories": {*self.folders, self.private}}
+        for name, paths in reached.items():
+            connection.execute(f"set {name} = [{', '.join(map(literal, map(str, sorted(paths))))}]")
         for name in ("autoinstall_known_extensions", "autoload_known_extensions", "enable_external_access"):
             connection.execute(f"set {name} = false")
         connection.execute("set enable_progress_bar = false")
@@ -167,7 +168,3 @@ class TakenConnection(DuckDBConnection):
             self._live.execute(f"set {REPLACES} = {self.replaces}")
         self._live, self._closed = None, True
         self._leave()
-
-
-def _texts(paths: Iterable[Path]) -> str:
-    return ", ".join(map(literal, map(str, sorted(paths))))

@@ -58,7 +58,12 @@ def from_counts(
     rows avoids reading the source again, and sorts groups instead of rows.
     """
     base = grouping.base
-    if not _says_all(grouping) or not {alias for _, alias in columns} <= {"s", *base.columns}:
+    # rows of people with several values are published as they are counted, unless they are placed one by one,
+    # or a column says how many people a row stands for
+    several = grouping.base.table.values_per_person != "one"
+    if several and (grouping.placed is not None or grouping.base.table.count is not None):
+        return None
+    if not {alias for _, alias in columns} <= {"s", *base.columns}:
         return None
     names = [name for name, _ in columns]
     n = free_name("n_rows", names)
@@ -82,16 +87,6 @@ def from_counts(
     view = base.engine.repeated(alike.relation, names, n)
     assert view is not None
     return view, alike
-
-
-def _says_all(grouping: Grouping) -> bool:
-    """Whether the counts of groups and values say how many lines are published.
-
-    Rows of people with several values are published as they are counted, unless they are placed one by one,
-    or a column says how many people a row stands for.
-    """
-    table = grouping.base.table
-    return table.values_per_person == "one" or (grouping.placed is None and table.count is None)
 
 
 def refuse_unfit(base: Base, method: str) -> None:

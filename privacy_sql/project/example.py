@@ -7,7 +7,7 @@ education and hours depend on age, so that a group of similar people says someth
 
 from bisect import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, product
 from pathlib import Path
 from random import Random
 from typing import TypeVar
@@ -139,11 +139,14 @@ def people() -> Iterator[tuple[str, ...]]:
     random = Random(SEED)
     zips = [f"{area}{n:02d}" for area in ZIP_AREAS for n in range(1, 13)]
     zip_weights = [weight / (n + 3) for weight in ZIP_AREAS.values() for n in range(12)]
-    diagnosis = {
-        (age, sex): _draw(tuple(DIAGNOSES), _diagnosis_weights(age, sex))
-        for age in range(20, 90)
-        for sex in ("F", "M")
-    }
+    diagnosis = {}
+    for age, sex in product(range(20, 90), "FM"):
+        grown = (age - 20) / 70
+        weights = [
+            weight * (1 + (change - 1) * grown) * (women if sex == "F" else 1)
+            for _, weight, change, women in DIAGNOSES.values()
+        ]
+        diagnosis[age, sex] = _draw(tuple(DIAGNOSES), weights)
     zip_code, age_band = _draw(zips, zip_weights), _draw(range(20, 90, 5), AGE_WEIGHTS)
     marital = {age: _draw(tuple(MARITAL_STATUS), _marital_weights(age)) for age in range(20, 90)}
     education = {age: _draw(tuple(EDUCATION), _education_weights(age)) for age in range(20, 90)}
@@ -169,14 +172,6 @@ def _draw(values: Sequence[T], weights: Sequence[float]) -> Callable[[float], T]
     """A function from a uniform number in [0, 1) to a value, by weight."""
     sums = list(accumulate(weights))
     return lambda uniform: values[min(bisect(sums, uniform * sums[-1]), len(values) - 1)]
-
-
-def _diagnosis_weights(age: int, sex: str) -> list[float]:
-    grown = (age - 20) / 70
-    return [
-        weight * (1 + (change - 1) * grown) * (women if sex == "F" else 1)
-        for _, weight, change, women in DIAGNOSES.values()
-    ]
 
 
 def _marital_weights(age: int) -> list[float]:

@@ -311,7 +311,10 @@ def appear(file: File, folder: Path, *, overwrite: bool) -> None:
     if not (hidden.is_file() and final.exists() and final.samefile(hidden)):
         if overwrite and standing(final) is not None:
             refuse_changed(file, folder)
-            _put_aside(final, aside)
+            if aside.exists() and aside.samefile(final):
+                writing.remove(aside)
+            # not linked, because what somebody writes meanwhile comes along with a name
+            os.rename(final, aside)
         with contextlib.suppress(OSError):
             writing.open_to_readers(hidden)
         try:
@@ -372,13 +375,6 @@ def _changed(name: str) -> UsageError:
         where=name,
         hint="It was not touched. Move it away by hand, then run again.",
     )
-
-
-def _put_aside(final: Path, aside: Path) -> None:
-    """Keep the old file under a hidden name; renamed, because what somebody writes meanwhile comes along."""
-    if aside.exists() and aside.samefile(final):
-        writing.remove(aside)
-    os.rename(final, aside)
 
 
 def undo(

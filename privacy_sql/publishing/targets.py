@@ -176,7 +176,7 @@ def admit(
     for file in (*files, place.with_name(place.name.removesuffix(manifest.SUFFIX))):
         refuse_kept(file, kept)
     _refuse_used(place, kept)
-    taken = [file for file in files if _stands(file)]
+    taken = list(filter(_stands, files))
     if not taken and not _stands(place):
         return {}
     content = _manifest(place, release, taken)

@@ -3,21 +3,15 @@
 from privacy_sql.utilities import Additive, Label, MeasuredColumn
 
 
-def penalty(leaves: int, domain: int) -> float:
-    """The loss of one value: 0 for a raw value, 1 for the whole domain.
-
-    Iyengar 2002, Sec. 3.3, as kifer2006, Sec. 3.1, cites it.
-
-    >>> penalty(1, 5), penalty(3, 5), penalty(5, 5), penalty(1, 1)
-    (0.0, 0.5, 1.0, 0.0)
-    """
-    return (leaves - 1) / (domain - 1) if domain > 1 else 0.0
-
-
 class Loss(Additive):
     """The mean loss over all cells; `granularity` is one minus this (kifer2006, Sec. 3.1)."""
 
     name = "loss"
 
     def penalty(self, label: Label, column: MeasuredColumn) -> float:
-        return penalty(label.n_leaves, column.whole.n_leaves)
+        """The loss of one value: 0 for a raw value, 1 for the whole domain.
+
+        Iyengar 2002, Sec. 3.3, as kifer2006, Sec. 3.1, cites it.
+        """
+        domain = column.whole.n_leaves
+        return (label.n_leaves - 1) / (domain - 1) if domain > 1 else 0.0

@@ -99,7 +99,14 @@ class Histograms:
         taken = self.taken(own, ruled_out, case)[held]
         if case == "set" and ruled_out > 0:
             shapes = self.shapes[held, min(ruled_out + 1, self.counts.shape[1])]
-            kept = _undominated(size - holders, holders, partial(_takes_less, taken, shapes))
+            # rounded logarithms, so a lead below 1e-9 counts only between groups with the same counts
+            kept = _undominated(
+                size - holders,
+                holders,
+                lambda alive, pivot: np.asarray(
+                    taken[alive] <= taken[pivot] + np.where(shapes[alive] == shapes[pivot], 1e-12, -1e-9)
+                ),
+            )
         elif case == "multiset":
             # occurrences of the ruled-out values per person: no group has a larger share
             kept = _undominated(
@@ -178,9 +185,3 @@ def _no_nearer_proof(left: Integers, holders: Integers, alive: Integers, pivot: 
     """One value per person: people left without σ or a ruled-out value, alone and per holder."""
     nearer = left[alive] >= left[pivot]
     return np.asarray(nearer & (holders[pivot] * left[alive] >= holders[alive] * left[pivot]))
-
-
-def _takes_less(taken: npt.NDArray[np.float64], shapes: Integers, alive: Integers, pivot: int) -> Bools:
-    """Sets: rounded logarithms, so a lead below 1e-9 counts only between groups with the same counts."""
-    slack = np.where(shapes[alive] == shapes[pivot], 1e-12, -1e-9)
-    return np.asarray(taken[alive] <= taken[pivot] + slack)
