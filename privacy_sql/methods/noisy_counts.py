@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from privacy_sql import files
 from privacy_sql.counted.base import Base
@@ -146,11 +147,7 @@ class NoisyCounts(Method):
             noise = laplace(moves * self.rows_per_person, self._epsilon)
         else:
             noise = gaussian(math.sqrt(moves) * self.rows_per_person, self._epsilon, self._delta)
-        cells = []
-        for grid in grids if self.drawn else ():
-            columns = [(Sql(column.alias), column.places, column.domain, column.size) for column in grid]
-            query = render("methods/noisy_grid.sql", base=base.relation, columns=columns)
-            cells.append(base.engine.arrays(query)["n_rows"].astype(np.int64))
+        cells = [_true_counts(base, grid) for grid in grids] if self.drawn else []
         if self.drawn:
             # what is paid must be written, usually to the disk of the ledger
             room = sum(_size(grid) * (len(grid) + 1) * BYTES_OF_A_VALUE for grid in grids)
@@ -297,6 +294,12 @@ class GridColumn:
 
 def _size(grid: Sequence[GridColumn]) -> int:
     return math.prod(column.size for column in grid)
+
+
+def _true_counts(base: Base, grid: Sequence[GridColumn]) -> npt.NDArray[np.int64]:
+    columns = [(Sql(column.alias), column.places, column.domain, column.size) for column in grid]
+    query = render("methods/noisy_grid.sql", base=base.relation, columns=columns)
+    return base.engine.arrays(query)["n_rows"].astype(np.int64)
 
 
 def _refuse_repeated(base: Base, allowed: int) -> None:

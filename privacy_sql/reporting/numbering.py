@@ -46,7 +46,10 @@ def number(grouping: Grouping, verdict: Verdict) -> list[int] | None:
     Of values that are as common in the group, any may be the one; where the worst case compares with the
     whole table, as common there too.
     """
-    part = _of_column(grouping, verdict.requirement)
+    # the groups beside the sensitive column that the requirement is about; a name may end as another one does
+    parts = grouping.of_each_column() if grouping.base.sides or grouping.beside else [grouping]
+    named = [p for p in parts if verdict.requirement.endswith(f") for {p.base.table.sensitives[0]}")]
+    part = max(named, key=lambda part: len(part.base.table.sensitives[0]), default=parts[0])
     seen = verdict.witness
     held = next((seen[name] for name in HELD if name in seen), None)
     code = seen.private.get("value_code")
@@ -76,11 +79,3 @@ def _in_group(part: Grouping, verdict: Verdict, overall: dict[int, int], held: i
         common = [row for row in common if overall[row["s"]] == of_all and row["n_rows"] == held]
     place = int(seen.get("guess") or 1) - 1
     return common[place]["s"] if place < len(common) and common[place]["n_rows"] == held else None
-
-
-def _of_column(grouping: Grouping, requirement: str) -> Grouping:
-    """The groups beside the sensitive column that a requirement is about."""
-    parts = grouping.of_each_column() if grouping.base.sides or grouping.beside else [grouping]
-    named = [part for part in parts if requirement.endswith(f") for {part.base.table.sensitives[0]}")]
-    # a name may end as another one does
-    return max(named, key=lambda part: len(part.base.table.sensitives[0]), default=parts[0])

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 import jinja2
 import pytest
@@ -146,9 +145,9 @@ def _refuses(branch: list[nodes.Node]) -> bool:
     )
 
 
-@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
-def test_a_template_says_nothing_that_another_engine_reads_otherwise(path: Path) -> None:
-    assert problems(path.read_text(encoding="utf-8")) == []
+def test_no_template_says_what_another_engine_reads_otherwise() -> None:
+    told = {path.name: problems(path.read_text(encoding="utf-8")) for path in TEMPLATES}
+    assert {name: found for name, found in told.items() if found} == {}
 
 
 @pytest.mark.parametrize(
