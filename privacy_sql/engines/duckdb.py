@@ -119,6 +119,7 @@ class DuckDB(Engine):
         self._mine: dict[str, str] = {}
         self._lines: dict[str, Lines] = {}  # the CSV files that are sources
         self._parquet: dict[str, Path] = {}  # the Parquet files that are
+        self._looked: dict[str, dict[str, str]] = {}  # relations of ours with the kinds of their columns
 
     @classmethod
     def around(cls, connection: object, *, unsafe_debug: bool = False) -> Engine:
@@ -127,7 +128,7 @@ class DuckDB(Engine):
             return super().around(connection)
         made = cls.__new__(cls)
         made._to = TakenConnection(connection, unsafe_debug)
-        made._mine, made._lines, made._parquet = {}, {}, {}
+        made._mine, made._lines, made._parquet, made._looked = {}, {}, {}, {}
         return made
 
     # -- opening and closing -------------------------------------------------------------------------
@@ -140,7 +141,7 @@ class DuckDB(Engine):
     def session(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> DuckDB:
         made = DuckDB.__new__(DuckDB)
         made._to = self._to.reaching(set(map(Path.resolve, files)), set(map(Path.resolve, folders)))
-        made._mine, made._lines, made._parquet = {}, {}, {}
+        made._mine, made._lines, made._parquet, made._looked = {}, {}, {}, {}
         # when nobody can use a session any more, its relations can be dropped
         left, mine = made._to.left, made._mine
         weakref.finalize(made, left.extend, mine.items())
@@ -174,6 +175,8 @@ class DuckDB(Engine):
         plain = {name: plainly(name, kind, collated) for name, kind in columns.items()}
         if list(plain.values()) == list(map(quote, plain)):
             statements.size(self, relation)
+            if relation in self._mine:
+                self._looked[relation] = {name: KINDS.get(kind, "other") for name, kind in columns.items()}
             return relation
         shown = ", ".join(f"{shown} as {quote(name)}" for name, shown in plain.items())
         return self.create(Query(f"select {shown} from {relation}", "source"), view=True)
@@ -288,6 +291,8 @@ class DuckDB(Engine):
         return Sql(f"ps_{next(self._to.numbers)}_{step}")
 
     def columns(self, relation: Sql) -> dict[str, str]:
+        if relation in self._looked:
+            return dict(self._looked[relation])
         described = self._run(
             Query(f"select * from {relation} limit 0", f"looking at {relation}")
         ).description
@@ -385,6 +390,7 @@ class DuckDB(Engine):
 
     def drop(self, relation: Sql) -> None:
         kind = self._mine.pop(relation, None)
+        self._looked.pop(relation, None)
         if kind:
             self._run(Query(f"drop {kind} temp.{relation}", "drop"))
 

@@ -6,7 +6,6 @@ opens with.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,9 +51,10 @@ def draw(charts: Sequence[Chart], explored: Mapping[str, Any] | None, folder: Pa
             _panels(figures["skyline"], explored)
             _staircase(figures["staircase"].add_subplot(projection="3d"), explored)
         made = []
-        for key, kind in itertools.product(figures, KINDS):
-            path = folder / f"{key}.{kind}"
+        pictures = {(key, kind): folder / f"{key}.{kind}" for key in figures for kind in KINDS}
+        for path in pictures.values():  # before the first is replaced
             targets.admit_page(path, MARK)
+        for (key, kind), path in pictures.items():
             metadata = {"Date": None, "Creator": MARK} if kind == "svg" else {"Software": MARK}
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
