@@ -6,6 +6,7 @@ reason for which a method refuses a criterion. Then the tests about all parts ho
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
@@ -490,14 +491,14 @@ def called(place: Path, *words: str) -> str:
 
 
 def test_list_completion_and_report_name_every_part(copy: Path) -> None:
-    told = called(copy, "-m", "privacy_sql", "list")
-    assert {name for name in NAMES if name in told} == set(NAMES) - {"made_up_verb"}
-    assert "made-up-verb" in called(copy, "-m", "privacy_sql", "--help")
     code = "import privacy_sql as ps; from privacy_sql.reporting import sections"
-    names = called(copy, "-c", f"{code}; print(dir(ps), sections.names())")
-    assert "MadeUpSize" in names and "MadeUpTop" in names and "made_up_study" in names
-    assert "made_up_section" in names
-    assert "made_up_attack" in called(copy, "-m", "privacy_sql", "attack", "--help")
+    code += "; from tests.command_line import call"
+    asked = [("list",), ("--help",), ("attack", "--help")]
+    said = f"[call(*words).everything for words in {asked}], dir(ps), sections.names()"
+    (told, offered, attacks), *names = ast.literal_eval(called(copy, "-c", f"{code}; print(({said}))"))
+    assert {name for name in NAMES if name in told} == set(NAMES) - {"made_up_verb"}
+    assert "made-up-verb" in offered and "made_up_attack" in attacks
+    assert {"MadeUpSize", "MadeUpTop", "made_up_study"} <= set(names[0]) and "made_up_section" in names[1]
 
 
 def test_the_pages_of_parts_hold_them(copy: Path) -> None:

@@ -28,7 +28,7 @@ from tests import engines
 from tests.command_line import Told, call
 from tests.conftest import ROOT
 
-KILLS = 100 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 3  # of each kind of target
+KILLS = 100 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 2  # of each kind of target
 TARGETS = ("file", "duckdb", "postgres")
 ILLNESSES = ["flu", "cold", "gout", "rash", "none"]
 ROWS = "age,illness\n" + "".join(f"{20 + n * 7 % 40},{ILLNESSES[n * n % 11 % 5]}\n" for n in range(600))

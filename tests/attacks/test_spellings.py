@@ -56,7 +56,7 @@ def test_a_format_that_changed_between_releases_hides_nobody(engine: Any, tmp_pa
     assert verdict.value == Fraction(1, 2)
 
 
-@pytest.mark.parametrize("seed", seeds(60))
+@pytest.mark.parametrize("seed", seeds(60, share=20))
 def test_the_share_exposed_is_that_of_whoever_is_known_in_one_of_the_readings(
     engine: Any, tmp_path: Path, seed: int
 ) -> None:

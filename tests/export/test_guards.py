@@ -184,7 +184,7 @@ def test_guards_agree_with_check_on_random_tables() -> None:
     rng = random.Random(START + 7)
     said = {True: 0, False: 0}
     with ps.connect() as engine:
-        for _ in range(150 if NIGHTLY else 75):
+        for _ in range(150 if NIGHTLY else 40):
             said[agree(engine, random_table(rng), random_requirement(rng))] += 1
     assert enough(min(said.values()), 26)
 
