@@ -178,7 +178,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Any:
 
 def pytest_collection_finish() -> None:
     gc.freeze()  # thousands of tests that stay are not looked through again and again
-    gc.set_threshold(20_000, 20, 20)
+    gc.set_threshold(200_000, 20, 20)
 
 
 MEMORY = Path("/dev/shm")  # where Linux keeps files in memory
