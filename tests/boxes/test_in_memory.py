@@ -26,9 +26,9 @@ from privacy_sql.query.template import Query
 from privacy_sql.spaces import partitions
 from tests.oracles.partitions import Along, partition
 from tests.oracles.verdicts import keeps
-from tests.seeds import NIGHTLY, enough, seeds, tries
+from tests.seeds import NIGHTLY, OFTEN, enough, seeds, tries
 
-SEEDS = seeds(400 if NIGHTLY else 10)
+SEEDS = seeds(400 if NIGHTLY else 10, OFTEN)
 JOBS = {"a": "x", "b": "x", "c": "y", "d": "y"}
 ZIPS = {str(n): (f"u{n // 2}", f"v{n // 6}") for n in range(18)}
 KINDS: dict[str, Any] = {
