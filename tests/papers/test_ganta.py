@@ -108,8 +108,9 @@ def test_noise_exposes_nobody_at_one_half_and_many_at_two(adult: list[Pair]) -> 
     pytest.importorskip("opendp", reason="needs the extra dp")
     small, large = (ganta._noisy_confidences(adult[0], Fraction(epsilon)) for epsilon in ("1/2", "2"))
     assert (small >= 0.5).mean() == 0 and (small >= 0.25).mean() <= 0.015
-    # 41.9 % in 120,000 draws, and five deviations of a share of 5,000 people: passed once in a million
-    assert abs((large >= 0.5).mean() - 0.419) <= 0.035
+    # 41.9 % in 120,000 draws; of three draws of 5,000 people this is five deviations
+    again = [ganta._noisy_confidences(adult[0], Fraction(2)) for _ in range(2)]
+    assert abs(mean(float((each >= 0.5).mean()) for each in (large, *again)) - 0.419) <= 0.021
 
 
 def test_a_part_that_does_not_exist_is_refused() -> None:
