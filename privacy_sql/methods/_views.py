@@ -60,8 +60,8 @@ def from_counts(
     base = grouping.base
     # rows of people with several values are published as they are counted, unless they are placed one by one,
     # or a column says how many people a row stands for
-    several = grouping.base.table.values_per_person != "one"
-    if several and (grouping.placed is not None or grouping.base.table.count is not None):
+    several = base.table.values_per_person != "one"
+    if several and (grouping.placed is not None or base.table.count is not None):
         return None
     if not {alias for _, alias in columns} <= {"s", *base.columns}:
         return None
