@@ -13,6 +13,7 @@ from privacy_sql.attacks.locating import Crowd, Names, locate, nothing_shared
 from privacy_sql.counted.base import count
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, UsageError, raise_all
+from privacy_sql.hierarchies.base import text_of
 from privacy_sql.history import group_contents, kept_privately
 from privacy_sql.history.described import (
     Description,
@@ -52,6 +53,7 @@ def intersection_attack(
     ...     found.people()[0].confidence
     Fraction(1, 1)
     """
+    import numpy as np
     import pandas as pd
 
     if not isinstance(releases, Iterable) or isinstance(releases, (str, Mapping)):
@@ -71,9 +73,12 @@ def intersection_attack(
     for person in listed:
         for name in known:
             value = person["qi"].get(name)
+            if isinstance(value, np.generic):
+                value = value.item()
             if isinstance(value, float) and value.is_integer():
                 value = int(value)
-            rows[name].append(None if value is None else str(value))
+            # NaN and NaT are as missing as NULL
+            rows[name].append(None if pd.isna(value) else text_of(value))
     # numbered in their order
     frame = pd.DataFrame({**rows, "the person": range(len(listed))})
     found = _attacked(engine, described, Table(frame, known, identifier="the person", name="people"), asked)

@@ -17,9 +17,9 @@ from privacy_sql.errors import DataError, UsageError
 from privacy_sql.hierarchies import AsIs, Hierarchy
 from privacy_sql.hierarchies.numeric import NUMBER
 from privacy_sql.history.described import Description, PublishedColumn
-from privacy_sql.history.labels import AS_IT_SAYS, SAME_NUMBER, STAR, LabelRule, node_of_box
+from privacy_sql.history.labels import AS_IT_SAYS, SAME_NUMBER, STAR, LabelRule, node_of_box, spelt
 from privacy_sql.history.labels import columns as rule_columns
-from privacy_sql.query.template import Query, Sql, names, render
+from privacy_sql.query.template import Query, Sql, free_name, names, render
 from privacy_sql.table import Table
 
 # the most worlds of one combination; with more, people count as known for certain
@@ -59,11 +59,19 @@ class Crowd:
         who = table.identifier if table.identifier in source else None
         several = "set" if of_population and who else table.values_per_person if who else "one"
         # the judged rows, not those of a table that others may write to meanwhile
+        rows = base.population if of_population else base.source
+        if who in known:
+            # a release that shows who is who: a column for the persons, and one for what is known of them
+            person = free_name("person", source)
+            query = render(
+                "attacks/known_by_name.sql", source=rows, columns=list(source), identifier=who, person=person
+            )
+            who, rows = person, engine.create(query, view=True)
         people = Table(
-            base.population if of_population else base.source,
+            rows,
             dict.fromkeys(known, AsIs()),
-            identifier=who if who not in known else None,
-            values_per_person=several if who not in known else "one",
+            identifier=who,
+            values_per_person=several,
             count=None if of_population else table.count,
             name="population" if of_population else table.name,
         )
@@ -140,8 +148,8 @@ class Names:
         """The number of a value, a new one for a new value."""
         self._texts.add(value)
         key: object = value or None
-        if value and NUMBER.fullmatch(value):
-            key = Decimal(value.strip()).normalize()
+        if value:
+            key = Decimal(value.strip()).normalize() if NUMBER.fullmatch(value) else spelt(value)
         if key not in self._codes:
             self._codes[key] = len(self.shown)
             self.shown.append(value)
@@ -407,7 +415,7 @@ def _cover(
             ],
         )
     )
-    unread = engine.create(render("attacks/unread.sql", rules=loaded, cover=cover))
+    unread = engine.create(render("attacks/unread.sql", rules=loaded, cover=cover, readable=crowd.readable))
     if not engine.fetch(render("counted/listed.sql", relation=unread, columns=names(["k", "label"]))):
         return cover, None
     wide = render("attacks/cover_unread.sql", cover=cover, unread=unread, readable=crowd.readable)
@@ -422,9 +430,9 @@ def _rules(how: PublishedColumn, kind: Hierarchy, label: str | None) -> list[Lab
         # a label that covers everything says no more than `*`
         return [*found, LabelRule(everything=True, tier=STAR)]
     if how.own:
-        return [replace(rule, unread=False, guessed=False) for rule in found]
+        return [replace(rule, unread=0, guessed=False) for rule in found]
     # a label of the hierarchy, although nobody here has it
-    return [replace(rule, unread=False) for rule in found] if kind.has_label(label) else found
+    return [replace(rule, unread=0) for rule in found] if kind.has_label(label) else found
 
 
 def _shown(
@@ -454,6 +462,8 @@ def _shown(
 
 def _kind(crowd: Crowd, name: str, how: PublishedColumn) -> Hierarchy:
     """The hierarchy to read a column: its own, or else the known one if it is the same."""
+    if how.exact:
+        return AsIs()
     if how.hierarchy is not None or how.levels == (0,):
         return how.hierarchy or AsIs()
     if how.own and how.checksum is None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from privacy_sql.counted.grouping import Grouping, Together
     from privacy_sql.counted.groups import Bools, Groups
     from privacy_sql.engines import Columns
+    from privacy_sql.history.described import Description
     from privacy_sql.kernels.marginals.clique_join import JoinClique
     from privacy_sql.table import Table
 
@@ -124,7 +125,6 @@ class Criterion:
     of_labels: ClassVar[bool] = False  # asked of groups that show a label of every quasi-identifier
     without_labels: ClassVar[str] = "Publish by generalise or full_domain."  # what to do where they show none
     needs_register: ClassVar[bool] = False  # depends on what else is out, so asked again before it leaves
-    weighs_releases: ClassVar[bool] = False  # refuses what other releases expose, so nobody need warn of it
     # a theorem, named in the docstring of the subclass, or False
     safe_under_merging: ClassVar[bool] = False
     safe_under_suppression: ClassVar[bool] = False
@@ -261,6 +261,10 @@ class Criterion:
     def within(self, directory: Path) -> Self:
         """The requirement with its files relative to a folder."""
         return self
+
+    def weighs(self, release: Description) -> bool:
+        """Whether it refuses what a registered release exposes beside this one, so that nobody need warn."""
+        return False
 
     def beforehand(self, base: Base) -> str | None:
         """What a person should know before a search over this table; None if there is nothing."""

@@ -42,7 +42,6 @@ class Composition(InMarginals):
     relation: ClassVar[str] = "<="
     needs_base: ClassVar[bool] = True
     needs_register: ClassVar[bool] = True
-    weighs_releases: ClassVar[bool] = True
 
     with_: str | Sequence[Any]
     at: Exact = 1
@@ -90,6 +89,9 @@ class Composition(InMarginals):
     @property
     def _level(self) -> Fraction:
         return exact(self.at, self.name, "at", 0, 1)
+
+    def weighs(self, release: Description) -> bool:
+        return self.with_ == "register" or release.place in {each.place for each in self.releases().groups}
 
     def releases(self) -> Out:
         """The releases to compose with; refuses a registered one that is missing or changed."""

@@ -26,7 +26,14 @@ _DAY = (
     f"|{_LEAP_YEAR}-02-29)"
 )
 DATE = re.compile(f"{_DAY}([ T][0-9:.+Z-]*)?")
-_LABEL = re.compile("[0-9]{4}(-(0[1-9]|1[0-2])|-Q[1-4]|-[0-9]{4})?")
+_LABELS = {
+    "day": _DAY,
+    "month": "[0-9]{4}-(0[1-9]|1[0-2])",
+    "quarter": "[0-9]{4}-Q[1-4]",
+    "year": "[0-9]{4}",
+    "five_years": "[0-9]{4}-[0-9]{4}",
+    "decade": "[0-9]{4}-[0-9]{4}",
+}
 
 
 @dataclass(frozen=True, init=False)
@@ -59,7 +66,8 @@ class Dates(Hierarchy):
         object.__setattr__(self, "units", units)
 
     def has_label(self, label: str) -> bool:
-        return DATE.fullmatch(label) is not None or _LABEL.fullmatch(label) is not None
+        shown = (_LABELS[unit] for unit in self.units)
+        return DATE.fullmatch(label) is not None or any(re.fullmatch(its, label) for its in shown)
 
     @property
     def unmapped_hint(self) -> str:

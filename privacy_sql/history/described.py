@@ -59,12 +59,13 @@ class PublishedColumn:
     levels: tuple[int, ...] | None = None
     checksum: str | None = None  # of the hierarchy on the day it was published
     box: bool = False  # its labels say what a box of ours holds
+    exact: bool = False  # its labels are values and nothing else
     own: bool = False  # of a release of ours, where a label is never a name for something else
 
     @property
     def stranger(self) -> bool:
         """Whether only the text of its labels says what they cover."""
-        return self.levels is None and not self.box
+        return self.levels is None and not self.box and not self.exact
 
     def rules(self, label: object) -> list[LabelRule]:
         """What one label covers, in addition to the hierarchy; NULL covers NULL."""
@@ -73,6 +74,8 @@ class PublishedColumn:
             return of_box(text)
         if text is not None and text in self.labels:
             return self.labels[text]
+        if self.exact:
+            return exactly(text)
         if self.levels is not None:
             return exactly(text) if 0 in self.levels or text is None else []
         if self.own and text is not None and ".." in text:
@@ -110,6 +113,12 @@ class Description:
     def by_centre(self) -> bool:
         """Whether it is one of ours that shows centres, without a record of who is in which group."""
         return self.locate == "centroid" and any(how.own for how in self.columns.values())
+
+    @property
+    def place(self) -> str:
+        """Where it was published, which tells versions apart; written-out groups have only a name."""
+        source = (self.printed or self).source
+        return str(source) if isinstance(source, str | Path) else self.name
 
     @property
     def files(self) -> list[Path]:
@@ -329,7 +338,7 @@ def _from_mapping(content: Mapping[str, Any], number: int, folder: Path) -> Desc
     raise_all(_problems(content, where))
     if "groups" in content:
         return _inline(content, where)
-    columns = content.get("columns") or {}
+    locate, columns = content.get("locate", "region"), content.get("columns") or {}
     named = columns if isinstance(columns, Mapping) else {column: {} for column in columns}
     # values in a separate place: a file next to a file, a relation next to a relation
     values = content.get("values")
@@ -338,9 +347,12 @@ def _from_mapping(content: Mapping[str, Any], number: int, folder: Path) -> Desc
         name=where,
         source=folder / content["file"] if "file" in content else content["relation"],
         sensitive=content["sensitive"],
-        columns={known: _published(known, how or {}, folder, where) for known, how in named.items()},
+        columns={
+            known: replace(_published(known, how or {}, folder, where), exact=locate == "exact")
+            for known, how in named.items()
+        },
         group=content.get("group"),
-        locate=content.get("locate", "region"),
+        locate=locate,
         names={str(old): str(new) for old, new in content.get("map", {}).items()},
         scale=_scale(content, where),
         values=beside,

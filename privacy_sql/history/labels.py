@@ -27,13 +27,16 @@ _ANYTHING = ("*", "any", "all")
 BOUNDS = ("[]", "[)", "(]", "()")
 # how well a label covers a value; a person is searched in the groups that fit best
 AS_IT_SAYS, SAME_NUMBER, STAR = 0, 1, 2
+# what a label may be that nobody has: it names anything, or anything where its length fits no value of the
+# people, or where they have no numbers or its column codes of another length
+NAME, MASK, NUMBER = 1, 2, 3
 
 
 @dataclass(frozen=True)
 class LabelRule:
     """One way in which a label covers values: everything, NULL, one text, a prefix, or a range.
 
-    `known` covers everything except NULL. `unread` marks a label that may name anything.
+    `known` covers everything except NULL. `unread` marks a label that may name anything where nobody has it.
     """
 
     everything: bool = False
@@ -50,7 +53,18 @@ class LabelRule:
     last: str | None = None
     tier: int = AS_IT_SAYS
     guessed: bool = False
-    unread: bool = False
+    unread: int = 0
+
+
+def spelt(text: str) -> str:
+    """A text in the one spelling that a date at midnight and a truth value have in any type of column.
+
+    >>> spelt("1987-05-14 00:00:00"), spelt("True"), spelt("1987-05-14 10:00:00")
+    ('1987-05-14', 'true', '1987-05-14 10:00:00')
+    """
+    if len(text) == 19 and text[10:] in (" 00:00:00", "T00:00:00"):
+        return text[:10]
+    return text.lower() if text.lower() in ("true", "false") else text
 
 
 def exactly(label: str | None) -> list[LabelRule]:
@@ -84,13 +98,15 @@ def rules(label: str | None, bounds: str = "[]") -> list[LabelRule]:
         return [*found, LabelRule(everything=True, tier=STAR)]
     masked = _MASKED.fullmatch(text)
     if masked:
-        return [*found, LabelRule(prefix=masked[1], length=len(text))]
+        label_itself = replace(found[0], unread=MASK, length=len(text))
+        return [label_itself, LabelRule(prefix=masked[1], length=len(text))]
     numeric = _numeric(text, bounds)
     words = _WORDS.fullmatch(label)
     if words and not numeric:
         return [*found, LabelRule(first=words[1], last=words[2])]
-    if len(found) == 1 and not numeric:  # a name of a value or of anything else
-        return [replace(found[0], unread=True)]
+    if not numeric:  # a value, a name of one, or of anything else
+        itself = replace(found[0], unread=NAME if len(found) == 1 else NUMBER, length=len(text))
+        return [itself, *found[1:]]
     return [*found, *(replace(rule, guessed=True) for rule in numeric)]
 
 
@@ -231,6 +247,7 @@ def columns(labels: Iterable[tuple[int, int, list[LabelRule]]]) -> dict[str, tup
         "known": ("bigint", [int(rule.known) for _, rule in rows]),
         "nothing": ("bigint", [int(rule.nothing) for _, rule in rows]),
         "exact": ("varchar", [rule.text for _, rule in rows]),
+        "spelt": ("varchar", [None if rule.text is None else spelt(rule.text) for _, rule in rows]),
         "prefix": ("varchar", [rule.prefix for _, rule in rows]),
         "width": ("bigint", [rule.length for _, rule in rows]),
         "low": ("double", [rule.low for _, rule in rows]),
@@ -239,8 +256,10 @@ def columns(labels: Iterable[tuple[int, int, list[LabelRule]]]) -> dict[str, tup
         "high_open": ("bigint", [int(rule.high_open) for _, rule in rows]),
         "first_word": ("varchar", [rule.first for _, rule in rows]),
         "last_word": ("varchar", [rule.last for _, rule in rows]),
+        "first_spelt": ("varchar", [None if rule.first is None else spelt(rule.first) for _, rule in rows]),
+        "last_spelt": ("varchar", [None if rule.last is None else spelt(rule.last) for _, rule in rows]),
         "guessed": ("bigint", [int(rule.guessed) for _, rule in rows]),
-        "unread": ("bigint", [int(rule.unread) for _, rule in rows]),
+        "unread": ("bigint", [rule.unread for _, rule in rows]),
     }
 
 

@@ -31,11 +31,11 @@ def warnings(directory: Path, release: Release) -> list[str]:
 def compared(directory: Path, grouping: Candidate, require: Sequence[Criterion]) -> list[str]:
     """What registered releases and these groups together say.
 
-    Empty if a requirement such as `composition` refuses instead of warning.
+    Empty if a requirement such as `composition` refuses what each of them exposes, instead of warning.
     """
-    if any(criterion.weighs_releases for criterion in require):
-        return []
     out = registered(Register(directory / FILE_NAME))
+    if out.groups and all(any(c.weighs(each) for c in require) for each in out.groups):
+        return []
     told = [
         f"register: {name} publishes marginals that say more than their join, which this check leaves out"
         for name in out.counts

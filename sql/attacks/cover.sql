@@ -2,7 +2,7 @@
 -- number written differently, 2 as `*`, which is for values that no other label covers, 3 where nobody can know.
 -- Somebody with a missing value may be where it is empty, and the reverse: both are possible where the people's values
 -- do not distinguish the two.
--- in: readable (k, code, exact, number), rules (privacy_sql/history/labels.py), hierarchies [(k, levels (code, l0..lH) of
+-- in: readable (k, code, exact, spelt, number), rules (privacy_sql/history/labels.py), hierarchies [(k, levels (code, l0..lH) of
 --     the people's values, how well they cover, [(level, its labels (code, value))], all labels (code, value), whether a
 --     value it lacks may be any)]
 -- out: k, value, label (both codes), tier    grain: column, value, label
@@ -15,6 +15,25 @@ with covered as (
     from {{ readable }} as v
     inner join {{ rules }} as r
         on v.k = r.k and v.exact = r.exact
+    union all
+    -- a date or a truth value that had another type when it was published
+    select
+        v.k,
+        v.code as value,
+        r.label,
+        cast(1 as bigint) as tier
+    from {{ readable }} as v
+    inner join {{ rules }} as r
+        on v.k = r.k and v.spelt = r.spelt
+    union all
+    select
+        v.k,
+        v.code as value,
+        r.label,
+        cast(1 as bigint) as tier
+    from {{ readable }} as v
+    inner join {{ rules }} as r
+        on v.k = r.k and v.spelt >= r.first_spelt and v.spelt <= r.last_spelt
     union all
     select
         v.k,

@@ -1,6 +1,7 @@
--- Which values of two columns are the same: the same text or, where the other column has no such text, the same number.
+-- Which values of two columns are the same: the same text or, where the other column has no such text, the same number,
+-- date or truth value.
 -- A missing value is an empty text where only one of the two occurs, since a CSV file writes both the same way.
--- in: theirs, ours (k = 1, code, exact, number)    out: code (of theirs), k (of ours), n_alike    grain: pair of values
+-- in: theirs, ours (k = 1, code, exact, spelt, number)    out: code (of theirs), k (of ours), n_alike    grain: pair of values
 with alike as (
     select
         p.code,
@@ -38,7 +39,7 @@ pairs as (
         o.code as k
     from {{ theirs }} as p
     inner join {{ ours }} as o
-        on p.number = o.number
+        on p.number = o.number or p.spelt = o.spelt
     left join alike
         on p.code = alike.code
     where alike.code is null

@@ -30,6 +30,14 @@ def changed(engine: ps.Engine) -> None:
             ps.publish(engine, now, [together], ps.Generalise({"age": 1}))
 
 
+def shown_by_name(engine: ps.Engine) -> None:
+    """A release that shows who is who, whose people have several values."""
+    rows = pd.DataFrame({"who": ["p", "p", "q"], "age": ["20"] * 3, "s": ["x", "y", "x"]})
+    other = {"relation": rows, "sensitive": "s", "columns": ["who"]}
+    table = ps.Table(rows, {"age": None}, "s", identifier="who", values_per_person="set")
+    ps.check(engine, table, [ps.Composition([other])])
+
+
 def unused(engine: ps.Engine) -> None:
     """A column that nobody named, and that says whose row it is."""
     rows = pd.DataFrame({"patient": [f"p{n // 2}" for n in range(40)], "age": ["30"] * 40, "s": [*"ab"] * 20})

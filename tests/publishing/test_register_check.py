@@ -149,6 +149,25 @@ def test_a_required_composition_refuses_and_publishes_nothing(project: Path) -> 
     assert _run(project, "run").exit == 0
 
 
+def test_a_required_composition_with_some_releases_hides_no_warning_of_others(project: Path) -> None:
+    (project / "c.csv").write_text("age,illness\n*,AIDS\n*,flu\n*,cold\n*,gout\n")
+    (project / "c.yml").write_text("file: c.csv\nsensitive: illness\ncolumns: [age]\n")
+    for name in ("b", "c"):
+        _run(project, "register", "add", f"hospital_{name}", str(project / f"{name}.yml"))
+    for named, warned in (
+        ("[hospital_c]", True),
+        ("[c.yml]", True),
+        ("[hospital_b, hospital_c]", False),
+        ("register", False),
+    ):
+        more = f"      composition: {{with: {named}, max_exposed: 0.5}}"
+        (project / "privacy.yml").write_text(PROJECT.format(more=more))
+        outcome = _run(project, "run", "--dry-run")
+        assert outcome.exit == 0, (named, outcome.errors)
+        (told,) = outcome.more["releases"]
+        assert any("hospital_b" in warning for warning in told["warnings"]) is warned, (named, told)
+
+
 def test_a_registered_release_that_is_gone_or_changed_refuses(project: Path) -> None:
     _run(project, "register", "add", "hospital_b", str(project / "b.yml"))
     (project / "b.yml").unlink()
