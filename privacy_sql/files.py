@@ -170,9 +170,16 @@ def sweep(target: Path) -> None:
                 remove(left)
 
 
-def write_alone(path: Path, content: bytes, mode: int = 0o666) -> None:
-    """Write a small file into an unlocked folder, and remove what a killed run left of it."""
-    change_alone(path, lambda: content, mode)
+def write_alone(
+    path: Path, content: bytes, mode: int = 0o666, admit: Callable[[], object] | None = None
+) -> None:
+    """Write a small file into an unlocked folder, and remove what a killed run left of it.
+
+    `admit` raises if what has that name now may not be replaced.
+    """
+    with only_writer(path.parent, wait=True):
+        sweep(path)
+        write_atomically(path, content, mode, admit)
 
 
 def change_alone(path: Path, change: Callable[[], bytes], mode: int = 0o666) -> None:
@@ -182,18 +189,52 @@ def change_alone(path: Path, change: Callable[[], bytes], mode: int = 0o666) -> 
         write_atomically(path, change(), mode)
 
 
-def write_atomically(path: Path, content: bytes, mode: int = 0o666) -> None:
-    """Write our own small file: temporary file, fsync, rename."""
+def write_atomically(
+    path: Path, content: bytes, mode: int = 0o666, admit: Callable[[], object] | None = None
+) -> None:
+    """Write our own small file: temporary file, fsync, rename.
+
+    `admit` raises if what has that name now may not be replaced.
+    """
     temporary = hidden(path, secrets.token_hex(6))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_synced(temporary, content, mode)
-        os.replace(temporary, path)
+        while True:
+            replaces = admit is None or os.path.lexists(path)
+            if admit is not None:
+                admit()  # not earlier, because somebody may write there meanwhile
+            if replaces:
+                os.replace(temporary, path)
+                break
+            with contextlib.suppress(FileExistsError):  # something appeared: it must be admitted, too
+                add_name(temporary, path)
+                break
         sync(path.parent)
     except OSError as problem:
         raise unwritable(path.parent, problem) from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def add_name(path: Path, name: Path, *, renamed: bool = True) -> None:
+    """Give a file one more name, or a folder another one, unless something has that name.
+
+    A link fails if something appeared there meanwhile, but a rename would replace it, unless it is a folder.
+    Some file systems have no links.
+    """
+    if path.is_file():
+        try:
+            os.link(path, name)
+            return
+        except FileExistsError:
+            raise
+        except OSError:
+            if not renamed:
+                raise
+    if os.path.lexists(name):
+        raise FileExistsError
+    os.rename(path, name)
 
 
 def write_synced(path: Path, content: bytes, mode: int = 0o666) -> None:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -91,23 +93,27 @@ def save(figures: Iterable[Figure], folder: Path) -> list[str]:
     """Write each figure as CSV, JSON and SVG; returns the file names."""
     written = []
     for figure in figures:
+        told = json.dumps(figure.to_json(), indent=1) + "\n"
+        texts = {"csv": figure.csv(), "json": told, "svg": figure.svg()}
+        contents = {folder / f"{figure.name}.{kind}": text.encode() for kind, text in texts.items()}
         # replace only files of an earlier run of this figure, which its JSON shows
-        files = [folder / f"{figure.name}.{kind}" for kind in ("csv", "json", "svg")]
-        taken = [file for file in files if file.exists()]
         try:
             known = json.loads((folder / f"{figure.name}.json").read_bytes())
             ours = set(known) == set(figure.to_json()) and known["name"] == figure.name
         except (OSError, ValueError, TypeError):
             ours = False
-        if taken and not ours:
-            hint = f"Choose another folder with -o, or remove {taken[0]} by hand if nobody needs it."
-            raise UsageError("target_exists", f"{taken[0].name} exists and is no figure of ours", hint=hint)
-        texts = {
-            "csv": figure.csv(),
-            "json": json.dumps(figure.to_json(), indent=1) + "\n",
-            "svg": figure.svg(),
-        }
-        for kind, text in texts.items():
-            writing.write_alone(folder / f"{figure.name}.{kind}", text.encode())
-            written.append(f"{figure.name}.{kind}")
+
+        def admit(file: Path, content: bytes, ours: bool = ours) -> None:
+            if ours or not os.path.lexists(file):
+                return
+            # a killed run leaves files without the JSON: what has the same bytes is no loss
+            if not file.is_file() or file.read_bytes() != content:
+                hint = f"Choose another folder with -o, or remove {file} by hand if nobody needs it."
+                raise UsageError("target_exists", f"{file.name} exists and is no figure of ours", hint=hint)
+
+        for file, content in contents.items():  # before the first is replaced
+            admit(file, content)
+        for file, content in contents.items():
+            writing.write_alone(file, content, admit=partial(admit, file, content))
+            written.append(file.name)
     return written

@@ -16,7 +16,11 @@ NAMES = {
     "kifer": "Kifer, Gehrke 2006: anonymized marginals",
 }
 SHORT = 12  # a table with more rows is folded
-TITLE = "<title>The papers, computed again</title>"
+# how the page begins, and no other one
+BEGINS = b"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<title>The papers, computed again</title>
+"""
 STYLE = """
 body{font:16px/1.5 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}
 table{border-collapse:collapse;margin:1rem 0}
@@ -29,9 +33,7 @@ td,th{padding:.2rem .8rem;text-align:left;border-bottom:1px solid #ddd}
 def page(papers: Mapping[str, Sequence[Figure]], problems: Mapping[str, str]) -> str:
     """The page; `problems` says for each paper what stopped it, or why a part is missing."""
     parts = [
-        "<!doctype html>",
-        '<html lang="en"><head><meta charset="utf-8">',
-        TITLE,
+        BEGINS.decode().rstrip(),
         '<meta name="viewport" content="width=device-width">',
         f"<style>{STYLE}</style></head><body><h1>The papers, computed again</h1>",
         "<nav><ul>",

@@ -318,7 +318,7 @@ def appear(file: File, folder: Path, *, overwrite: bool) -> None:
         with contextlib.suppress(OSError):
             writing.open_to_readers(hidden)
         try:
-            _name(hidden, final, renamed=overwrite)
+            writing.add_name(hidden, final, renamed=overwrite)
         except (FileExistsError, NotADirectoryError):
             raise UsageError("target_exists", f"{final.name} exists", hint=writing.REPLACE) from None
     writing.remove(hidden)
@@ -326,26 +326,6 @@ def appear(file: File, folder: Path, *, overwrite: bool) -> None:
     # the judged bytes are there now, and the ones put aside are those that may be replaced; else undo it
     if not _is(final, file) or standing(aside) not in (None, file.old):
         raise _changed(file.name)
-
-
-def _name(path: Path, name: Path, *, renamed: bool = True) -> None:
-    """Give a file one more name, or a folder another one, unless something has that name.
-
-    A link fails if something appeared there meanwhile, but a rename would replace it, unless it is a folder.
-    Some file systems have no links.
-    """
-    if path.is_file():
-        try:
-            os.link(path, name)
-            return
-        except FileExistsError:
-            raise
-        except OSError:
-            if not renamed:
-                raise
-    if standing(name) is not None:
-        raise FileExistsError
-    os.rename(path, name)
 
 
 def refuse_changed(file: File, folder: Path) -> None:
@@ -435,7 +415,7 @@ def restore(file: File, folder: Path) -> str:
 def _put_back(path: Path, final: Path) -> str:
     """Give a hidden file its name back; if that is taken, a name that no run removes, which is returned."""
     try:
-        _name(path, final)
+        writing.add_name(path, final)
     except (FileExistsError, NotADirectoryError):
         return _shown(path)
     if standing(path) is not None:

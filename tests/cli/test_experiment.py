@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-from privacy_sql import registry
+from privacy_sql import files, registry
 from privacy_sql.cli.main import run
 from privacy_sql.errors import UsageError
 from privacy_sql.papers import Figure
@@ -103,6 +104,20 @@ def test_all_papers_make_one_page_with_the_papers_numbers_beside_ours(
     assert {"chen/table3.svg", "martin/fig5.csv", "index.html"} <= set(outcome.more["written"])
     assert run(words).exit == 2 and "the data ran out" in (out / "index.html").read_text()
     (out / "index.html").write_text("somebody else's page")
+    assert "is not a page written by privacy_sql" in str(run(words).errors)
+    assert (out / "index.html").read_text() == "somebody else's page"
+    # and so is one that appears while ours is written, or that names the papers itself
+    (out / "index.html").write_text("<p><title>The papers, computed again</title>")
+    assert "is not a page written by privacy_sql" in str(run(words).errors)
+    (out / "index.html").unlink()
+    write_synced = files.write_synced
+
+    def late(path: Path, *given: Any) -> None:
+        write_synced(path, *given)
+        if path.name.endswith("-index.html"):
+            (out / "index.html").write_text("somebody else's page")
+
+    monkeypatch.setattr(files, "write_synced", late)
     assert "is not a page written by privacy_sql" in str(run(words).errors)
     assert (out / "index.html").read_text() == "somebody else's page"
 

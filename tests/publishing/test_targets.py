@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from privacy_sql import files
 from privacy_sql.errors import UsageError
 from privacy_sql.papers import Figure, save
 from tests.command_line import Told, call
@@ -157,10 +158,13 @@ def test_pictures_replace_pictures_of_ours_only(folder: Path) -> None:
     assert picture.read_bytes() == b"\x89PNG mine"
 
 
-def test_figures_replace_figures_of_ours_only(tmp_path: Path) -> None:
+def test_figures_replace_figures_of_ours_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     figure = Figure("fig5", "A figure", ("k", "value"), ((0, 0.5), (1, 0.75)), x="k", y="value")
     for _ in range(2):
         assert len(save([figure], tmp_path / "ours")) == 3
+    for left in ("fig5.json", "fig5.svg"):  # a run that was killed before it wrote them
+        (tmp_path / "ours" / left).unlink()
+    assert len(save([figure], tmp_path / "ours")) == 3
     for name, text in (("fig5.csv", "mine"), ("fig5.json", "{}"), ("fig5.json", "[1]")):
         (tmp_path / "theirs").mkdir(exist_ok=True)
         (tmp_path / "theirs" / name).write_text(text)
@@ -168,6 +172,16 @@ def test_figures_replace_figures_of_ours_only(tmp_path: Path) -> None:
             save([figure], tmp_path / "theirs")
         assert contents(tmp_path / "theirs") == {name: text.encode()}
         shutil.rmtree(tmp_path / "theirs")
+    write_synced = files.write_synced
+
+    def late(path: Path, *given: Any) -> None:
+        write_synced(path, *given)
+        (tmp_path / "theirs" / "fig5.csv").write_text("mine")
+
+    monkeypatch.setattr(files, "write_synced", late)
+    with pytest.raises(UsageError, match="no figure of ours"):
+        save([figure], tmp_path / "theirs")
+    assert contents(tmp_path / "theirs") == {"fig5.csv": b"mine"}
 
 
 def test_a_project_is_started_over_nothing(tmp_path: Path) -> None:

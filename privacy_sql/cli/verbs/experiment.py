@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -132,11 +133,13 @@ def _write_page(target: Path, made: dict[str, list[Figure]], problems: dict[str,
     """Write the page of all papers without replacing somebody else's file."""
     from privacy_sql import files
     from privacy_sql.errors import UsageError
-    from privacy_sql.papers._page import TITLE, page
+    from privacy_sql.papers._page import BEGINS, page
 
-    if target.exists() and TITLE.encode() not in target.read_bytes()[:300]:
-        hint = "Choose another folder with --out."
-        raise UsageError(
-            "target_exists", f"{target.name} exists and is not a page written by privacy_sql", hint=hint
-        )
-    files.write_alone(target, page(made, problems).encode())
+    def admit() -> None:
+        if os.path.lexists(target) and not (target.is_file() and target.read_bytes().startswith(BEGINS)):
+            hint = "Choose another folder with --out."
+            raise UsageError(
+                "target_exists", f"{target.name} exists and is not a page written by privacy_sql", hint=hint
+            )
+
+    files.write_alone(target, page(made, problems).encode(), admit=admit)
