@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import files
 from privacy_sql.errors import PrivacySqlError, UsageError, as_error, ended, raise_all
 from privacy_sql.manifest import Manifest
 from privacy_sql.project.reading import Project
@@ -23,7 +22,7 @@ def of_project(
     If one report fails, the others are still written.
     """
     index = folder / making.INDEX
-    targets.admit_page(index, page.MARK)
+    targets.admit_page(index, page.is_ours)
     made: list[making.Made] = []
     rows: list[dict[str, Any]] = []
     problems: list[PrivacySqlError] = []
@@ -49,7 +48,7 @@ def of_project(
         hint = "Run privacy-sql run first."
         raise UsageError("nothing_to_report", "no release of the project has been run yet", hint=hint)
     if not ask.dry_run:
-        files.write_alone(index, page.index_page(project.name, rows).encode())
+        targets.put_page(index, page.index_page(project.name, rows).encode(), page.is_ours)
     return made, index, problems
 
 

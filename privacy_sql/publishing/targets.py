@@ -14,7 +14,7 @@ import hashlib
 import itertools
 import os
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,7 +42,6 @@ OWN_NAMES = {
     private_files.KEY: "the key of the project",
 }
 ELSEWHERE = "Choose another target."
-START = 4096  # bytes by which a page or a picture says what made it
 
 
 @dataclass(frozen=True)
@@ -313,16 +312,24 @@ def _folded_name(table: str) -> tuple[str, ...]:
 # -- everything small ---------------------------------------------------------------------------------------
 
 
-def admit_page(path: Path, mark: str) -> None:
-    """Check that a report or a picture may be written; it may replace only files with our mark."""
+def admit_page(path: Path, is_ours: Callable[[bytes], bool]) -> None:
+    """Check that a report or a picture may be written; it replaces a file only if its content is ours."""
     refuse_kept(path, ())
     if not _stands(path):
         return
     if not path.is_file():
         raise UsageError("target_exists", f"{path.name} is not a file", where=str(path), hint=ELSEWHERE)
-    with path.open("rb") as stream:
-        if mark.encode() not in stream.read(START):
-            raise _foreign(path, "privacy-sql did not write it")
+    try:
+        content = path.read_bytes()
+    except OSError as problem:
+        raise _foreign(path, f"it {unread(problem)}") from None
+    if not is_ours(content):
+        raise _foreign(path, "privacy-sql did not write it, or somebody changed it")
 
 
-__all__ = ["Kept", "admit", "admit_page", "admit_tables", "read_by", "refuse_kept"]
+def put_page(path: Path, content: bytes, is_ours: Callable[[bytes], bool], mode: int = 0o666) -> None:
+    """Write a report or a picture. What somebody wrote there since the admission is refused like then."""
+    files.write_alone(path, content, mode, lambda: admit_page(path, is_ours))
+
+
+__all__ = ["Kept", "admit", "admit_page", "admit_tables", "put_page", "read_by", "refuse_kept"]

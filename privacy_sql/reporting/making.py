@@ -99,6 +99,11 @@ def report(
     ).file
 
 
+def is_facts(text: bytes) -> bool:
+    """Whether we wrote a file of facts."""
+    return text.startswith(FACTS.encode())
+
+
 def refuse_public_values(ask: Wanted) -> None:
     """Values of people are in no public report."""
     if ask.show_values and ask.audience == "public":
@@ -218,7 +223,7 @@ def write_page(
     place: Path | None = None,
 ) -> Made:
     """One page; `place` is the manifest of the release in files, where there is one."""
-    targets.admit_page(target, reporting.MARK)
+    targets.admit_page(target, reporting.is_ours)
     audience = "internal" if ask.show_values else ask.audience
     named = _named(found, place, content, ask.again) if ask.show_values else ()
     # the worst facts of a page with values, each in a file of its own
@@ -230,7 +235,7 @@ def write_page(
         for number, (rule, replay) in enumerate(said, start=1)
     }
     for file in facts:
-        targets.admit_page(file, FACTS)
+        targets.admit_page(file, is_facts)
     material = reporting.material_of(found, audience, content)
     page = reporting.page(
         material,
@@ -241,12 +246,13 @@ def write_page(
     )
     pictures: list[Path] = []
     if not ask.dry_run:
-        files.write_alone(target, page.html.encode(), 0o600 if ask.show_values else 0o666)
+        mode = 0o600 if ask.show_values else 0o666
+        targets.put_page(target, page.html.encode(), reporting.is_ours, mode)
         for file, text in facts.items():
-            files.write_alone(file, text.encode(), 0o600)
+            targets.put_page(file, text.encode(), is_facts, 0o600)
         # facts of a page that was here before name people of a page that is gone
         for file in target.parent.glob(f"{escape(target.stem)}.facts*.txt"):
-            if file not in facts and file.read_bytes().startswith(FACTS.encode()):
+            if file not in facts and is_facts(file.read_bytes()):
                 file.unlink()
         if ask.static:
             pictures = static.draw(page.charts, page.skyline, target.with_suffix(""))

@@ -31,7 +31,16 @@ if TYPE_CHECKING:
     from privacy_sql.reporting.named import Named
 
 FORBID = "default-src 'none'; base-uri 'none'; form-action 'none'"
-MARK = FORBID.replace("'", "&#39;")  # how every page of ours begins, and no other one
+# how every page of ours begins, and no other one
+BEGINS = (
+    '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+    '<meta http-equiv="Content-Security-Policy" content="' + FORBID.replace("'", "&#39;")
+).encode()
+
+
+def is_ours(html: bytes) -> bool:
+    """Whether we wrote a page, in this or an earlier version."""
+    return html.lstrip().startswith(BEGINS)
 
 
 def material_of(
@@ -185,4 +194,4 @@ def _raw(text: str) -> Markup:
     return Markup(text)
 
 
-__all__ = ["Material", "index_page", "material_of", "page"]
+__all__ = ["Material", "index_page", "is_ours", "material_of", "page"]

@@ -6,11 +6,15 @@ opens with.
 
 from __future__ import annotations
 
+import hashlib
+import re
+import zlib
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from privacy_sql.errors import EngineError, UsageError
+from privacy_sql.errors import UsageError
 from privacy_sql.publishing import targets
 from privacy_sql.reporting.charts import INK, PALE, SAFE, UNSAFE, Chart, ChartAxis, Value
 from privacy_sql.reporting.sections import skyline
@@ -23,7 +27,38 @@ if TYPE_CHECKING:
 MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^", "cross": "P", "star": "*"}
 DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3))}
 KINDS = ("svg", "png")
-MARK = "privacy-sql"  # who made a picture, in the picture
+CREATOR = "privacy-sql, with a checksum"
+PNG = b"\x89PNG\r\n\x1a\n"
+PNG_END = 12  # bytes of the chunk that ends a PNG
+# the checksum of a picture: a comment that ends an SVG, a text chunk before the last chunk of a PNG
+SEAL = re.compile(
+    rb"<!-- privacy-sql [0-9a-f]{64} -->\n\Z"
+    rb"|\0\0\0\x4ctEXtprivacy-sql\0[0-9a-f]{64}.{4}(?=.{%d}\Z)" % PNG_END,
+    re.DOTALL,
+)
+# how pictures began when they had no checksum
+UNSEALED = re.compile(
+    rb"<\?xml [^>]*>\s*<!DOCTYPE svg [^>]*>\s*<svg [^>]*>\s*<metadata>\s*<rdf:RDF [^>]*>\s*<cc:Work>\s*"
+    rb"<dc:type [^>]*>\s*<dc:format>image/svg[+]xml</dc:format>\s*<dc:creator>\s*<cc:Agent>\s*"
+    rb"<dc:title>privacy-sql</dc:title>"
+    rb"|" + re.escape(PNG) + rb"\0\0\0\x0dIHDR.{17}\0\0\0\x14tEXtSoftware\0privacy-sql\xc9H\x84[)]",
+    re.DOTALL,
+)
+
+
+def sealed(picture: bytes) -> bytes:
+    """A picture with its checksum, by which a picture of ours that nobody changed is recognised."""
+    digest = hashlib.sha256(picture).hexdigest().encode()
+    if not picture.startswith(PNG):
+        return picture + b"<!-- privacy-sql %s -->\n" % digest
+    text = b"tEXtprivacy-sql\0" + digest
+    chunk = (len(text) - 4).to_bytes(4, "big") + text + zlib.crc32(text).to_bytes(4, "big")
+    return picture[:-PNG_END] + chunk + picture[-PNG_END:]
+
+
+def is_ours(picture: bytes) -> bool:
+    """Whether we wrote a picture and nobody changed it; earlier versions only said that they wrote it."""
+    return sealed(SEAL.sub(b"", picture)) == picture or UNSEALED.match(picture) is not None
 
 
 def draw(charts: Sequence[Chart], explored: Mapping[str, Any] | None, folder: Path) -> list[Path]:
@@ -50,19 +85,17 @@ def draw(charts: Sequence[Chart], explored: Mapping[str, Any] | None, folder: Pa
             figures |= {"skyline": Figure(figsize=(12, 6)), "staircase": Figure(figsize=(7.5, 5.5))}
             _panels(figures["skyline"], explored)
             _staircase(figures["staircase"].add_subplot(projection="3d"), explored)
-        made = []
-        pictures = {(key, kind): folder / f"{key}.{kind}" for key in figures for kind in KINDS}
-        for path in pictures.values():  # before the first is replaced
-            targets.admit_page(path, MARK)
-        for (key, kind), path in pictures.items():
-            metadata = {"Date": None, "Creator": MARK} if kind == "svg" else {"Software": MARK}
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                figures[key].savefig(path, dpi=150, metadata=metadata)
-            except OSError:
-                raise EngineError("cannot_write", f"cannot write to {path.parent.name}") from None
-            made.append(path)
-        return made
+        places = {(key, kind): folder / f"{key}.{kind}" for key in figures for kind in KINDS}
+        for path in places.values():  # before the first is replaced
+            targets.admit_page(path, is_ours)
+        drawn = {}
+        for (key, kind), path in places.items():
+            metadata = {"Date": None, "Creator": CREATOR} if kind == "svg" else {"Software": CREATOR}
+            figures[key].savefig(picture := BytesIO(), format=kind, dpi=150, metadata=metadata)
+            drawn[path] = sealed(picture.getvalue())
+    for path, content in drawn.items():
+        targets.put_page(path, content, is_ours)
+    return list(drawn)
 
 
 def _draw(axes: Axes, chart: Chart) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import pytest
 from privacy_sql import files
 from privacy_sql.errors import UsageError
 from privacy_sql.papers import Figure, save
+from privacy_sql.reporting import static
 from tests.command_line import Told, call
 from tests.conftest import ROOT
 from tests.project.test_project import PROJECT, write
@@ -147,15 +150,171 @@ def test_the_pages_of_a_project_replace_nothing_of_somebody_else(folder: Path) -
         assert call("report", "-o", site, "--project", folder).exit == 0
 
 
-def test_pictures_replace_pictures_of_ours_only(folder: Path) -> None:
+@pytest.fixture
+def one_chart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the first chart of a report is drawn."""
     pytest.importorskip("matplotlib")
+    monkeypatch.setattr(static, "draw", partial(first_chart, static.draw))
+
+
+def first_chart(draw: Any, charts: Any, _: object, folder: Path) -> Any:
+    return draw(charts[:1], None, folder)
+
+
+@pytest.mark.usefixtures("one_chart")
+def test_pictures_replace_pictures_of_ours_only(folder: Path) -> None:
     words = ("report", "--json", "--static", "-o", folder / "site", "--project", folder)
     assert call(*words).exit == 0
     assert call(*words).exit == 0
-    picture = min((folder / "site" / "people").glob("*.png"))
-    picture.write_bytes(b"\x89PNG mine")
-    refused(call(*words), "target_exists")
-    assert picture.read_bytes() == b"\x89PNG mine"
+    made = folder / "site" / "people"
+    before = contents(made)
+    for kind in ("svg", "png"):
+        picture = min(made.glob(f"*.{kind}"))
+        ours = before[picture.name]
+        others = {
+            "another picture": b"\x89PNG mine",
+            "a picture about us": b'<svg><title>my drawing for the "privacy-sql" talk</title></svg>',
+            "our picture, edited": ours.replace(b"guess", b"GUESS", 1)
+            if kind == "svg"
+            else ours[:-99] + ours[-98:],
+            "our picture, cut off": ours[: len(ours) // 2],
+            "our picture, with more": ours + b"mine",
+        }
+        for what, other in others.items():
+            assert other != ours, what
+            picture.write_bytes(other)
+            refused(call(*words), "target_exists")
+            assert contents(made) == {**before, picture.name: other}, what
+        picture.write_bytes(ours)
+    assert call(*words).exit == 0 and contents(made) == before
+
+
+def test_pictures_of_versions_that_wrote_no_checksum_are_ours(tmp_path: Path) -> None:
+    figure = pytest.importorskip("matplotlib.figure").Figure(figsize=(1, 1))
+    metadata = {"svg": {"Date": None, "Creator": "privacy-sql"}, "png": {"Software": "privacy-sql"}}
+    for kind, own in metadata.items():
+        place = tmp_path / f"people.{kind}"
+        figure.savefig(place, metadata=own)
+        old = place.read_bytes()
+        assert static.is_ours(old) and static.is_ours(static.sealed(old))
+        figure.savefig(place, metadata={next(iter(reversed(own))): "the privacy-sql talk"})
+        assert not static.is_ours(place.read_bytes())
+        # since there is a checksum, a picture whose checksum somebody removed is not ours
+        figure.savefig(place, metadata={next(iter(reversed(own))): static.CREATOR})
+        assert not static.is_ours(place.read_bytes())
+
+
+@pytest.mark.usefixtures("one_chart")
+@pytest.mark.parametrize("full", [False, True])
+def test_a_picture_that_was_cut_off_by_a_kill_or_a_full_disk_blocks_no_later_report(
+    folder: Path, full: bool
+) -> None:
+    words = ("report", "--static", "-o", folder / "site", "--project", folder)
+    assert call(*words).exit == 0
+    made = folder / "site" / "people"
+    whole = contents(made)
+    cut = (
+        "import resource, signal, sys; from privacy_sql.cli.main import command;"
+        "from privacy_sql.publishing import targets; from privacy_sql.reporting import static\n"
+        "from tests.publishing.test_targets import first_chart\n"
+        "draw, limits = static.draw, (1000, resource.RLIM_INFINITY)\n"
+        "def cut_off(*given):\n"
+        f"    signal.signal(signal.SIGXFSZ, signal.{'SIG_IGN' if full else 'SIG_DFL'})\n"
+        "    resource.setrlimit(resource.RLIMIT_FSIZE, limits)\n"
+        "    return first_chart(draw, *given)\n"
+        f"static.draw = cut_off; sys.argv = ['privacy-sql', *{list(map(str, words))!r}]; command()"
+    )
+    for standing in (whole, {}):
+        if not standing:
+            shutil.rmtree(made)
+        done = subprocess.run(
+            [sys.executable, "-c", cut],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == (4 if full else -signal.SIGXFSZ), done.stderr
+        left = contents(made)
+        assert {name: left[name] for name in left if not name.startswith(".")} == standing
+        assert len(left) == len(standing) + (not full)
+        assert call(*words).exit == 0
+        assert contents(made) == whole
+
+
+@pytest.mark.usefixtures("one_chart")
+@pytest.mark.parametrize("name", ["people.html", "people.facts.txt", "index.html", "people/guessed.svg"])
+@pytest.mark.parametrize("known", [False, True])
+def test_what_somebody_writes_during_a_report_is_theirs(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, known: bool
+) -> None:
+    words = ["report", "--json", "--static", "--show-values", "-o", folder / "site", "--project", folder]
+    theirs = folder / "site" / name
+    if known:
+        assert call(*words).exit == 0
+    write_synced = files.write_synced
+
+    def late(path: Path, *given: Any) -> None:
+        write_synced(path, *given)
+        if path.name[14:] == theirs.name:
+            theirs.unlink(missing_ok=True)
+            theirs.write_text("mine")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "write_synced", late)
+        during = refused(call(*words), "target_exists")
+    assert theirs.read_text() == "mine" and not list((folder / "site").rglob(".*"))
+    before = refused(call(*words), "target_exists")
+    assert during == before and theirs.read_text() == "mine"
+    theirs.unlink()
+    assert call(*words).exit == 0
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_what_appears_at_the_last_moment_is_admitted_or_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool
+) -> None:
+    from privacy_sql.publishing.targets import put_page
+
+    place, link = tmp_path / "page.html", os.link
+
+    def late(content: str, path: Path, name: Path) -> None:
+        place.write_text(content)
+        if not links:
+            raise OSError(errno.EPERM, "no links here")
+        link(path, name)
+
+    for content in ("mine", "ours, of another run"):
+        place.unlink(missing_ok=True)
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "link", partial(late, content))
+            if content == "mine":
+                with pytest.raises(UsageError, match="did not write it"):
+                    put_page(place, b"ours", lambda found: found.startswith(b"ours"))
+                assert place.read_text() == "mine"
+            else:
+                put_page(place, b"ours", lambda found: found.startswith(b"ours"))
+                assert place.read_text() == "ours"
+        assert list(tmp_path.iterdir()) == [place]
+    if not links:
+        place.unlink()
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError(errno.EPERM, "no links here")))
+            put_page(place, b"ours", lambda found: found.startswith(b"ours"))
+        assert list(tmp_path.iterdir()) == [place] and place.read_bytes() == b"ours"
+
+
+def test_a_page_that_quotes_our_policy_is_not_ours(folder: Path) -> None:
+    words = ("report", "--json", "-o", folder / "site", "--project", folder)
+    assert call(*words).exit == 0
+    page = folder / "site" / "people.html"
+    ours = page.read_text()
+    for theirs in (f"<!-- from a report of privacy-sql -->{ours}", f"<!DOCTYPE html><pre>{ours}</pre>"):
+        page.write_text(theirs)
+        refused(call(*words), "target_exists")
+        assert page.read_text() == theirs
+    page.write_text(f"\n{ours}")  # earlier versions began with a line feed
+    assert call(*words).exit == 0 and page.read_text() != f"\n{ours}"
 
 
 def test_figures_replace_figures_of_ours_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
