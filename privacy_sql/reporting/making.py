@@ -250,10 +250,15 @@ def write_page(
         targets.put_page(target, page.html.encode(), reporting.is_ours, mode)
         for file, text in facts.items():
             targets.put_page(file, text.encode(), is_facts, 0o600)
-        # facts of a page that was here before name people of a page that is gone
-        for file in target.parent.glob(f"{escape(target.stem)}.facts*.txt"):
-            if file not in facts and is_facts(file.read_bytes()):
-                file.unlink()
+        every = f"{escape(target.stem)}.facts*.txt"
+        with files.only_writer(target.parent, wait=True):
+            # facts of a page that was here before name people of a page that is gone
+            for file in target.parent.glob(every):
+                if file not in facts and file.is_file() and is_facts(file.read_bytes()):
+                    file.unlink()
+            # and so does what a killed run left of them
+            for left in target.parent.glob(f".{'?' * 12}-{every}"):
+                files.sweep(left.with_name(left.name[14:]))
         if ask.static:
             pictures = static.draw(page.charts, page.skyline, target.with_suffix(""))
     return Made(

@@ -6,6 +6,7 @@ import html
 import json
 import random
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -87,6 +88,21 @@ def test_facts_of_somebody_else_stay_where_they_are(published: Path) -> None:
     assert told.exit != 0 and own.name in told.everything and MARK not in told.everything
     assert own.read_text().startswith(MARK) and "PUBLIC." in (pages / "people.html").read_text()
     own.unlink()
+
+
+def test_facts_that_a_killed_run_left_hidden_go_with_the_next_page_of_that_name(published: Path) -> None:
+    pages = published / "killed"
+    words = ["report", "--project", published, "--select", "people", "-o", pages]
+    (pages / "people.facts-3.txt").mkdir(parents=True)  # not ours
+    left = [pages / f".0123456789ab-people.facts{number}.txt" for number in ("", "-2")]
+    others = [pages / ".0123456789xy-people.facts.txt", pages / ".0123456789ab-others.facts.txt"]
+    for file in (*left, *others):
+        file.write_text("somebody")
+    assert call(*words).exit == 0
+    assert {*pages.iterdir()} == {
+        *others, *(pages / name for name in ("people.html", "index.html", "people.facts-3.txt"))
+    }  # fmt: skip
+    shutil.rmtree(pages)
 
 
 def test_what_lies_in_a_table_or_was_refused_names_nobody(tmp_path: Path) -> None:
