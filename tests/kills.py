@@ -70,7 +70,9 @@ def committing(engine: Any) -> None:
     def counted(self: Any, query: Any, *given: Any) -> Any:
         origin = given[0] if name == "_sql" else query.origin
         # where there are no transactions a table is there as soon as it is written
-        told = origin in ("begin", "commit", "rename", "drop") or str(query).startswith("create table")
+        told = origin in ("begin", "commit", "hold", "rename", "drop") or str(query).startswith(
+            "create table"
+        )
         if told:
             sys.audit("tests.commit")
         result = run(self, query, *given)

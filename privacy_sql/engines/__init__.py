@@ -190,7 +190,8 @@ class Engine(ABC):
     def replace_table(self, new: str, name: str, aside: str) -> None:
         """Replace a table with another one, inside `transaction`.
 
-        Where that undoes nothing, the old one is kept `aside`.
+        Where that undoes nothing, the old one is kept `aside`. An engine that cannot hold a table refuses
+        here, with the code `conflict`, what others have written to it since the transaction began.
         """
         if self.undoes:
             self.drop_table(name)

@@ -427,7 +427,30 @@ class DuckDB(Engine):
         self._run(Query(f"alter table {named(old)} rename to {quote(bare)}", "rename"))
 
     def hold_table(self, table: str) -> None:
-        pass  # a DuckDB file belongs to one process
+        pass  # nobody can lock a table here; `replace_table` finds what others wrote
+
+    def replace_table(self, new: str, name: str, aside: str) -> None:
+        columns = self.columns(named(name))
+        shown = ", ".join(map(quote, columns))
+        rows = Query(f"select count(*) as n_rows, sum(hash({shown})) as hashes from {named(name)}", "hold")
+        # DuckDB lets somebody write to a table that is being dropped, but not to one with a new column
+        held = free_name("held", columns)
+        self._run(Query(f"alter table {named(name)} add column {held} boolean", "hold"))
+        # this transaction does not see what was committed after it began
+        (seen,) = self.fetch(rows)
+        if tuple(seen.values()) != self._committed(rows):
+            raise _conflict("hold")
+        super().replace_table(new, name, aside)
+
+    def _committed(self, query: Query) -> tuple[Any, ...] | None:
+        """The first row of a query, as another connection of this process gets it now."""
+        started = time.perf_counter()
+        with self._explained(query), contextlib.closing(self._to.live.cursor()) as other:
+            (path,) = self._to.live.execute("select current_setting('search_path')").fetchall()[0]
+            other.execute(f"set search_path = {literal(path)}")
+            found: tuple[Any, ...] | None = other.execute(query.sql).fetchone()
+        statements.ran(self, query, time.perf_counter() - started)
+        return found
 
     def drop_table(self, table: str) -> None:
         self._run(Query(f"drop table if exists {named(table)}", "drop"))
@@ -528,6 +551,8 @@ def explain(problem: duckdb.Error, origin: str, files: Iterable[Path] = ()) -> E
         return DataError("bad_value", "a value does not convert to the expected type", where=origin)
     if kind == "Catalog" and "already exists" in reason:
         return EngineError("taken", "a table of that name already exists", where=origin, hint="Run it again.")
+    if "write-write conflict" in reason or "Could not commit" in reason:
+        return _conflict(origin)
     if kind == "Catalog":
         return EngineError("no_relation", "a table, column or function does not exist", where=origin)
     if kind == "Permission":
@@ -540,6 +565,11 @@ def explain(problem: duckdb.Error, origin: str, files: Iterable[Path] = ()) -> E
     return EngineError(
         "engine", f"{origin} failed on duckdb: {kind}", hint="Run with --unsafe-debug for its text."
     )
+
+
+def _conflict(origin: str) -> EngineError:
+    told = "somebody else changed the same table at the same time"
+    return EngineError("conflict", told, where=origin, hint="Run it again.")
 
 
 def _place(reason: str, files: Iterable[Path]) -> str:

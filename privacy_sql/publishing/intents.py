@@ -23,12 +23,14 @@ from privacy_sql import files as writing
 from privacy_sql import manifest
 from privacy_sql.counted.fingerprints import of_table
 from privacy_sql.engines import Engine
-from privacy_sql.errors import DataError, EngineError, NotSafe, PrivacySqlError, UsageError
+from privacy_sql.errors import DataError, NotSafe, PrivacySqlError, UsageError
 from privacy_sql.history.register import FILE_NAME, Register
 from privacy_sql.manifest import Manifest
 
 # the names under which tables are written before they are judged
 HIDDEN = re.compile(r"ps_new_([0-9a-f]{12})((_\w+)?)")
+# errors about a table that somebody else created, changed or dropped meanwhile
+SOMEBODYS = ("taken", "conflict", "no_relation", "no_source")
 SHA256 = re.compile("[0-9a-f]{64}")
 
 
@@ -336,16 +338,18 @@ def refuse_changed(file: File, folder: Path) -> None:
 
 def appear_table(relation: Relation, engine: Engine) -> None:
     """Give a table its name, replacing only the one it may replace."""
-    if relation.old is None:
-        try:
+    try:
+        if relation.old is None:
             engine.rename_table(relation.hidden, relation.name)
-        except EngineError as problem:
-            raise (_changed(relation.name) if problem.code == "taken" else problem) from None
-        return
-    engine.hold_table(relation.name)
-    if of_table(engine, relation.name) != relation.old:
-        raise _changed(relation.name)
-    engine.replace_table(relation.hidden, relation.name, relation.aside)
+            return
+        engine.hold_table(relation.name)
+        if of_table(engine, relation.name) != relation.old:
+            raise _changed(relation.name)
+        engine.replace_table(relation.hidden, relation.name, relation.aside)
+    except PrivacySqlError as problem:
+        if problem.code not in SOMEBODYS:
+            raise
+        raise _changed(relation.name) from None
 
 
 def _changed(name: str) -> UsageError:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pandas as pd
 import pytest
 
 import privacy_sql as ps
+from privacy_sql.counted.fingerprints import of_table
+from privacy_sql.engines.duckdb import DuckDB
 from privacy_sql.errors import DataError, PrivacySqlError
 from privacy_sql.publishing import intents
+from privacy_sql.query.template import Query
 
 ROWS = pd.DataFrame({"age": [21, 22, 35, 36] * 3, "illness": ["flu", "cold"] * 6})
 TOKEN = "0123456789ab"
@@ -236,3 +243,108 @@ def test_two_files_of_somebody_else_are_both_kept(tmp_path: Path, monkeypatch: p
     assert target.read_text() == "theirs"
     (kept,) = [path for path in tmp_path.iterdir() if path.is_file() and path.read_bytes() == b"mine"]
     assert kept.name in refused.value.message and not kept.name.startswith(".")
+
+
+# -- a table of DuckDB that another connection of the same process writes ------------------------------------
+
+ROWS_OF_THEIRS = {
+    "insert": "insert into pub values ('theirs', 'flu')",
+    "update": "update pub set age = 'theirs'",
+    "delete": "delete from pub where illness = 'flu'",
+}
+OTHERS = {
+    **ROWS_OF_THEIRS,
+    "insert beside an index": ROWS_OF_THEIRS["insert"],
+    "add a column": "alter table pub add column theirs varchar default 'theirs'",
+    "replace": "create or replace table pub as select 'theirs' as age",
+    "rename": "alter table pub rename to theirs",
+}
+AT_THE_END = 100  # a statement that no swap has
+
+
+@dataclass
+class Somebody:
+    """Another connection: it writes before a statement of ours, and commits then or some statements later."""
+
+    connection: duckdb.DuckDBPyConnection
+    statement: str
+    at: int
+    waits: int
+    n: int = 0  # statements of ours
+    outcome: str = "nothing"
+
+    def meet(self) -> None:
+        self.n += 1
+        if self.n == self.at:
+            self.say(self.statement, "waits")
+        if self.outcome == "waits" and self.n >= self.at + self.waits:
+            self.end()
+
+    def end(self) -> None:
+        if self.outcome == "waits":
+            self.say("commit", "committed")
+
+    def say(self, statement: str, outcome: str) -> None:
+        try:
+            self.connection.execute(statement)
+            self.outcome = outcome
+        except duckdb.Error:
+            self.outcome = "refused"
+
+
+def swap(connection: duckdb.DuckDBPyConnection, somebody: Somebody) -> str:
+    """Put a new table in the place of `pub`, as a run does; returns the code of the error, if any."""
+    run = DuckDB._run
+
+    def met(self: DuckDB, query: Query, values: Any = None) -> Any:
+        somebody.meet()
+        return run(self, query, values)
+
+    with ps.connect(connection) as engine, pytest.MonkeyPatch.context() as patch:
+        old = of_table(engine, "pub")
+        relation = intents.Relation("pub", f"ps_new_{TOKEN}", {}, f"ps_old_{TOKEN}", old)
+        patch.setattr(DuckDB, "_run", met)
+        try:
+            with engine.transaction():
+                engine.write_table(Query("select 'new' as age, 'flu' as illness", "rows"), relation.hidden)
+                intents.appear_table(relation, engine)
+        except PrivacySqlError as problem:
+            return problem.code
+        finally:
+            somebody.end()
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("what", "waits"),
+    [*((what, 0) for what in OTHERS), *((what, n) for what in ROWS_OF_THEIRS for n in (1, AT_THE_END))],
+)
+def test_what_somebody_commits_to_a_table_at_any_statement_of_a_swap_is_never_lost(
+    what: str, waits: int
+) -> None:
+    outcomes = Counter[str]()
+    for at in itertools.count(1):
+        connection = duckdb.connect()
+        connection.execute("create schema home; use home")  # another connection begins in another schema
+        connection.execute("create table pub as select 'old' as age, unnest(['flu', 'cold']) as illness")
+        if "index" in what:
+            connection.execute("create index their_index on pub (age)")
+        somebody = Somebody(connection.cursor(), OTHERS[what], at, waits)
+        somebody.connection.execute("use home; begin")
+        told = swap(connection, somebody)
+        if somebody.outcome == "nothing":
+            break
+        outcomes[somebody.outcome] += 1
+        names = connection.execute("select table_name from duckdb_tables() where not temporary").fetchall()
+        tables = {name: connection.execute(f"select * from {name}").fetchall() for (name,) in names}
+        if told:
+            assert told == "target_exists" and tables.get("pub") != [("new", "flu")], at
+            if somebody.outcome == "committed":
+                assert "theirs" in str(tables) or tables["pub"] == [("old", "cold")], at
+        else:
+            assert tables == {"pub": [("new", "flu")]} and somebody.outcome == "refused", at
+        if "pub" in tables:  # and it can be written again
+            connection.execute("insert into pub select * from pub")
+        connection.close()
+    # whoever waits for our commit comes too late
+    assert outcomes["refused"] and (outcomes["committed"] or waits == AT_THE_END)

@@ -743,22 +743,25 @@ def test_a_table_that_somebody_writes_during_a_run_is_theirs(
     )
     server = "dsn_env" in (folder / "privacy.yml").read_text()
     audited, transaction = api._audited, DuckDB.transaction
+    begun: list[Any] = []
 
     def late(*given: Any) -> Any:
         verdicts = audited(*given)
         if server:
             with engines.other() as somebody:
                 somebody.execute(statement)
+        else:
+            with begun.pop() as somebody:
+                somebody.execute(statement)
         return verdicts
 
-    def before(self: Any) -> Any:
-        # a file of DuckDB is open in this process only; what its transaction does not see comes after it
-        self.connection.execute(statement)
+    def noted(self: Any) -> Any:
+        begun.append(self.connection.cursor())  # a file of DuckDB is open in this process only
         return transaction(self)
 
     with monkeypatch.context() as patch:
         patch.setattr(api, "_audited", late)
-        patch.setattr(DuckDB, "transaction", before)
+        patch.setattr(DuckDB, "transaction", noted)
         told = run(folder, "--overwrite")
     ages = {age for (age,) in execute("select age from published")}
     assert ages == {"99" if known else "mine"}, (told.everything, ages)
