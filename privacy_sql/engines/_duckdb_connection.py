@@ -5,10 +5,12 @@ It can read only the named files and folders, loads no extension and cannot be r
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import duckdb
 
@@ -31,6 +33,11 @@ union all
 select table_name, 'table' from duckdb_tables() where temporary and starts_with(table_name, ?)
 """
 REPLACES = "python_enable_replacements"
+
+
+def closed() -> UsageError:
+    """The error for an engine that was closed, or whose connection its owner closed."""
+    return UsageError("closed", "this connection is closed", hint="Open a new connection.")
 
 
 class DuckDBConnection:
@@ -61,7 +68,7 @@ class DuckDBConnection:
     def live(self) -> duckdb.DuckDBPyConnection:
         """The connection, opened and locked on first use."""
         if self._closed:
-            raise UsageError("closed", "this connection is closed", hint="Open a new connection.")
+            raise closed()
         if self._live is not None:
             return self._live
         sweep()
@@ -133,6 +140,9 @@ class TakenConnection(DuckDBConnection):
     """A connection that somebody else opened: it stays open; our relations on it are dropped at the end."""
 
     taken = itertools.count(1)
+    # by connection, how it was set before us, and who uses it: whoever closes last sets it back
+    before: ClassVar[MutableMapping[duckdb.DuckDBPyConnection, object]] = weakref.WeakKeyDictionary()
+    users: ClassVar[weakref.WeakSet[TakenConnection]] = weakref.WeakSet()
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, debug: bool) -> None:
         super().__init__("", {}, (), (), debug)
@@ -142,7 +152,7 @@ class TakenConnection(DuckDBConnection):
         sweep()
         self.private, self._leave = private_folder(self)
         try:
-            (self.replaces,) = connection.execute(f"select current_setting('{REPLACES}')").fetchall()[0]
+            (replaces,) = connection.execute(f"select current_setting('{REPLACES}')").fetchall()[0]
             # a name without a relation must not become a variable of the calling Python program
             connection.execute(f"set {REPLACES} = false")
         except duckdb.Error as problem:
@@ -150,6 +160,8 @@ class TakenConnection(DuckDBConnection):
             told = "the connection cannot be used"
             raise UsageError("bad_connection", told, hint=hint) from (problem if debug else None)
         self._live = connection
+        self.before.setdefault(connection, replaces)
+        self.users.add(self)
         deadlines.watch(self)
 
     def answered(self, frame: object) -> object:
@@ -162,9 +174,16 @@ class TakenConnection(DuckDBConnection):
 
     def close(self) -> None:
         if self._live is not None:
-            made = self._live.execute(OURS, [f"ps_{self.mark}"] * 2).fetchall()
-            for name, kind in made:
-                self._live.execute(f"drop {kind} if exists temp.{name}")
-            self._live.execute(f"set {REPLACES} = {self.replaces}")
+            # where its owner has closed it, nothing of ours is left on it
+            with contextlib.suppress(duckdb.ConnectionException):
+                self._leave_it(self._live)
+            self.users.discard(self)
         self._live, self._closed = None, True
         self._leave()
+
+    def _leave_it(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Drop our relations, and set the connection back unless another engine still uses it."""
+        for name, kind in connection.execute(OURS, [f"ps_{self.mark}"] * 2).fetchall():
+            connection.execute(f"drop {kind} if exists temp.{name}")
+        if not any(other._live is connection for other in self.users if other is not self):
+            connection.execute(f"set {REPLACES} = {self.before.pop(connection)}")

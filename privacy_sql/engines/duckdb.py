@@ -19,7 +19,7 @@ import duckdb
 
 from privacy_sql import deadlines
 from privacy_sql.engines import Columns, Engine, Row, Source
-from privacy_sql.engines._duckdb_connection import DuckDBConnection, TakenConnection
+from privacy_sql.engines._duckdb_connection import DuckDBConnection, TakenConnection, closed
 from privacy_sql.engines._escaping import as_meant
 from privacy_sql.engines._packed_columns import PackedColumns
 from privacy_sql.engines._repeated_lines import PIECES, Lines, repeat
@@ -257,6 +257,8 @@ class DuckDB(Engine):
             if isinstance(frame, duckdb.DuckDBPyRelation) and not self._reads(frame):
                 frame = frame.to_arrow_table()
             self._to.live.register(name, frame)
+        except duckdb.ConnectionException:
+            raise closed() from None
         except duckdb.NotImplementedException as problem:  # a pandas type that DuckDB does not know
             hint = "Convert it to text, numbers or dates first."
             raise DataError(
@@ -376,7 +378,8 @@ class DuckDB(Engine):
     def _taken(self, given: object, shown: str, n_rows: int, origin: str) -> Sql:
         """Columns in memory as a temporary relation."""
         name, frame = self._name(origin), self._name("frame")
-        self._to.live.register(frame, given)
+        with self._explained(Query("", origin)):
+            self._to.live.register(frame, given)
         try:
             self._run(Query(f"create temp table {name} as select {shown} from {frame}", origin))
         finally:
@@ -397,7 +400,8 @@ class DuckDB(Engine):
     # -- relations out -------------------------------------------------------------------------------
 
     def write_file(self, query: Query, path: Path, kind: str) -> None:
-        self._to.live.execute("select 1")
+        with self._explained(query):
+            self._to.live.execute("select 1")
         options = {"csv": "format csv, header true", "parquet": "format parquet"}[kind]
         if query.one_by_one:  # no order to restore
             options += ", preserve_order false"
@@ -502,6 +506,8 @@ class DuckDB(Engine):
             if "interrupted" in str(problem):
                 raise KeyboardInterrupt from None
             raise
+        except duckdb.ConnectionException:
+            raise closed() from None
         except duckdb.Error as problem:
             if deadlines.stopped():  # for example while a frame was being read
                 raise KeyboardInterrupt from None

@@ -57,6 +57,38 @@ def test_an_open_connection_is_asked_where_its_tables_are_and_left_as_it_was(
         ps.check(engine, table, [ps.KAnonymity(2)])
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+@pytest.mark.parametrize("replaces", [True, False])
+def test_engines_around_one_connection_are_closed_in_any_order(
+    connection: duckdb.DuckDBPyConnection, order: tuple[int, ...], replaces: bool
+) -> None:
+    setting = "select current_setting('python_enable_replacements')"
+    connection.execute(f"set python_enable_replacements = {replaces}")
+    for _ in range(2):
+        engines = [ps.connect(connection) for _ in order]
+        elsewhere = ps.connect(connection.cursor())  # another connection, with a setting of its own
+        for n in order:
+            assert connection.execute(setting).fetchall() == [(False,)]  # as long as one is open
+            engines[n].close()
+            engines[n].close()
+        assert connection.execute(setting).fetchall() == [(replaces,)]
+        elsewhere.close()
+
+
+def test_an_engine_whose_connection_was_closed_by_its_owner_can_be_closed(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    table = ps.Table(pd.DataFrame({"age": ["1"] * 3}), ["age"], name="p")
+    with ps.connect(connection) as engine:
+        ps.check(engine, table, [ps.KAnonymity(2)])
+        connection.close()
+        for source in ("people", table.source):
+            with pytest.raises(UsageError, match="closed"):
+                ps.check(engine, ps.Table(source, ["age"], name="p"), [ps.KAnonymity(2)])
+    with pytest.raises(UsageError, match="closed"):
+        ps.check(engine, table, [ps.KAnonymity(2)])
+
+
 def test_what_is_no_open_connection_is_refused(connection: duckdb.DuckDBPyConnection) -> None:
     with pytest.raises(UsageError, match="a int is not a connection"):
         ps.connect(3)  # type: ignore[arg-type]
