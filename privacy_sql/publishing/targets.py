@@ -68,10 +68,13 @@ class Kept:
 def read_by(table: Table, *asked: object) -> list[Kept]:
     """Everything that a release is made from: its source, and each file that its table and parts name."""
     found = [Kept(table.source, f"the source of {table.name}")]
-    if is_file(table.source) and not Path(table.source).is_file():
-        # the next run would read what is written into it
-        place = Path(table.source) if Path(table.source).is_dir() else Path(table.source).parent
-        found = [Kept(place, f"in the folder that {table.name} reads")]
+    if is_file(table.source):
+        place = Path(table.source)
+        pattern = not place.exists() and set("*?[") & set(place.name)
+        if place.is_dir() or pattern:
+            # the next run would read what is written into it
+            folder = place.parent if pattern else place
+            found = [Kept(folder, f"in the folder that {table.name} reads")]
     found.append(Kept(table.population, f"the population of {table.name}"))
     own = table.sensitive_hierarchy
     sensitive = own if isinstance(own, Mapping) else {" and ".join(table.sensitives): own}

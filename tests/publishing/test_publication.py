@@ -122,6 +122,18 @@ def test_several_sensitive_columns_are_judged_from_one_copy() -> None:
         assert base.sides and {side.source for side in base.sides} == {base.source}
 
 
+def test_a_source_that_vanishes_during_a_run_has_changed(tmp_path: Path) -> None:
+    source = tmp_path / "people.csv"
+    source.write_text("age,illness\n21,flu\n21,cold\n")
+    with ps.connect() as engine:
+        table = ps.Table(source, ["age"], "illness")
+        release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({}))
+        source.unlink()
+        with pytest.raises(PrivacySqlError) as refused:  # also next to where it was
+            ps.write(engine, release, tmp_path / "out.csv")
+    assert refused.value.code == "source_changed" and list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_file_put_back_with_its_size_and_time_is_not_the_one_that_was_judged(
     tmp_path: Path, when: str
