@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import errno
 import hashlib
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
+from io import BufferedReader
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
@@ -375,7 +378,8 @@ def read(path: Path) -> Manifest:
 
 def unchanged(path: Path) -> dict[str, Any]:
     """What a manifest says, whatever fields it has; raises if any byte has changed."""
-    raw = path.read_bytes()
+    with opened(path) as stream:
+        raw = stream.read()
     try:
         content = json.loads(raw)
         whole = isinstance(content, dict) and canonical(content) == raw
@@ -413,12 +417,25 @@ def level_in(shown_as: str) -> int | None:
 
 
 def checksum(path: Path) -> str:
-    """SHA-256 of a file's bytes, or of the names and checksums of a folder's files."""
+    """SHA-256 of a file's bytes, or of the names and checksums of a folder's files.
+
+    Empty, which matches nothing, for what is neither: reading a FIFO or a device could wait for ever.
+    """
     if path.is_dir():
         listed = "".join(f"{file.name} {checksum(file)}\n" for file in sorted(path.iterdir()))
         return hashlib.sha256(listed.encode()).hexdigest()
-    with path.open("rb") as stream:
+    if path.exists() and not path.is_file():
+        return ""
+    with opened(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def opened(path: Path) -> BufferedReader:
+    """A file, opened to read its bytes; what is no regular file is an OSError, and is not opened."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError(errno.EINVAL, "Not a regular file")
+    # does not wait for a writer if somebody puts a FIFO there in the meantime
+    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))
 
 
 def size(path: Path) -> int:

@@ -16,6 +16,7 @@ from typing import ClassVar
 
 from privacy_sql.errors import DataError, UsageError, unread
 from privacy_sql.hierarchies.base import TOP, Hierarchy, text_of
+from privacy_sql.manifest import opened
 
 Row = tuple[str, ...]
 JAVA = b"\xac\xed"  # the first bytes of a serialised Java object, as ARX saves the rules of a hierarchy
@@ -275,7 +276,7 @@ def _lines(path: Path) -> Iterator[str]:
 
 def _bytes(path: Path) -> Iterable[bytes]:
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             if path.suffix.lower() == ".ahs" or file.peek(2)[:2] == JAVA:
                 # reading it would execute it, and the rules alone do not give the labels
                 told = f"{path.name} has the rules of an ARX hierarchy as a Java object, not its labels"

@@ -24,6 +24,7 @@ from typing import Any
 
 from privacy_sql.errors import DataError, EngineError
 from privacy_sql.files import sync, unwritable
+from privacy_sql.manifest import opened
 
 START = "0" * 64
 # the first bytes of every chain
@@ -57,7 +58,7 @@ class Chain:
             with _lock(self._lock_file, shared=True):
                 links = self._checked()
         except OSError as problem:
-            reason = os.strerror(problem.errno) if problem.errno else type(problem).__name__
+            reason = problem.strerror or type(problem).__name__
             raise EngineError("cannot_read", f"cannot read {self.path.name}: {reason.lower()}") from None
         return [link["record"] for link in links]
 
@@ -153,7 +154,10 @@ def _text(value: Mapping[str, Any]) -> str:
 
 def _content(path: Path) -> str:
     # bytes that are not text become marks that no record has, so the chain is refused, not the read
-    return path.read_bytes().decode("utf-8", "replace") if path.exists() else ""
+    if not path.exists():
+        return ""
+    with opened(path) as stream:
+        return stream.read().decode("utf-8", "replace")
 
 
 def _parse(line: str) -> dict[str, Any] | None:

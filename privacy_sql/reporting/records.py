@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import files
+from privacy_sql import files, manifest
 from privacy_sql.display.plain import plain
 from privacy_sql.errors import EngineError
 
@@ -61,7 +61,8 @@ def complete(directory: Path, name: str, run: Mapping[str, Any]) -> None:
 def read(directory: Path, name: str) -> Record | None:
     """What is known of a release; None when nothing is, or when it was written by another version."""
     try:
-        found = json.loads(place(directory, name).read_bytes())
+        with manifest.opened(place(directory, name)) as stream:
+            found = json.loads(stream.read())
     except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
         return None
     readable = isinstance(found, dict) and found.get("schema") == SCHEMA

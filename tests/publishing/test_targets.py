@@ -21,6 +21,7 @@ from privacy_sql.papers import Figure, save
 from privacy_sql.reporting import static
 from tests.command_line import Told, call
 from tests.conftest import ROOT
+from tests.in_time import in_time
 from tests.project.test_project import PROJECT, write
 
 
@@ -676,6 +677,61 @@ def test_an_address_is_no_folder_of_that_name(tmp_path: Path, name: str) -> None
 
 
 # -- what somebody writes there while a release is judged ----------------------------------------------------
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_fifo_that_appears_during_a_run_is_theirs(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, overwrite: bool
+) -> None:
+    own = folder / "out" / "people.csv"
+
+    def act() -> None:
+        own.unlink()
+        os.mkfifo(own)
+
+    if not overwrite:
+        for path in (folder / "out").iterdir():
+            path.unlink()
+        act = partial(os.mkfifo, own)  # type: ignore[assignment]
+    with monkeypatch.context() as patch, in_time():
+        meanwhile(patch, act)
+        refused(call("run", "--json", *["--overwrite"] * overwrite, "--project", folder), "target_exists")
+    assert own.is_fifo() and not [path for path in (folder / "out").iterdir() if path.name.startswith(".")]
+
+
+HANGING = {
+    "privacy_register.jsonl": 4,
+    "privacy_register.jsonl.head": 4,
+    "target/private/source.key": 4,
+    "target/records/people.json": 0,
+    "people.csv": 2,
+    "privacy.yml": 2,
+}
+
+
+@pytest.mark.parametrize("name", HANGING)
+def test_no_verb_waits_for_a_fifo_that_somebody_put_where_we_read(folder: Path, name: str) -> None:
+    place = folder / name
+    assert place.is_file()
+    place.unlink()
+    os.mkfifo(place)
+    with in_time():
+        told = call("run", "--json", "--overwrite", "--project", folder)
+        call("report", "--json", "-o", folder / "site", "--project", folder)
+    assert told.exit == HANGING[name], told.out
+    assert "unexpected" not in told.out
+
+
+def test_no_verb_waits_for_a_hierarchy_or_a_page_that_is_a_fifo(folder: Path) -> None:
+    from privacy_sql.cli.verbs import experiment
+    from privacy_sql.hierarchies.tree import Tree
+
+    os.mkfifo(folder / "zip.csv")
+    with in_time(), pytest.raises(UsageError) as problem:
+        Tree.from_file(folder / "zip.csv", "zip")
+    assert "not a regular file" in problem.value.message
+    with in_time(), pytest.raises(UsageError):
+        experiment._write_page(folder / "zip.csv", {}, {})
 
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Any) -> None:
