@@ -7,7 +7,6 @@ guess the last. None of it is in any manifest.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import hmac
 import json
@@ -17,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import files
+from privacy_sql import files, manifest
 from privacy_sql.errors import DataError
 
 KEY = "source.key"
@@ -39,23 +38,39 @@ def private(directory: Path) -> Path:
 
 def source_hash(folder: Path, source: Path) -> str:
     """HMAC-SHA-256 of a file's bytes with the key of this project, which is created on first use."""
-    made = hmac.new(_key(folder), digestmod=hashlib.sha256)
-    with source.open("rb") as stream:
+    made = hmac.new(project_key(folder), digestmod=hashlib.sha256)
+    with manifest.opened(source) as stream:
         while block := stream.read(1 << 20):
             made.update(block)
     return made.hexdigest()
 
 
-def _key(folder: Path) -> bytes:
+def project_key(folder: Path) -> bytes:
+    """The key of a project; it appears complete, is made once, and is never replaced."""
     place = folder / KEY
-    with contextlib.suppress(FileExistsError):
-        handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(secrets.token_bytes(32))
-    key = place.read_bytes()
-    if len(key) != 32:  # a run was killed while writing the key, so nothing was hashed with it
-        place.unlink()
-        return _key(folder)
+    with files.only_writer(folder, wait=True):
+        files.sweep(place)
+        if not os.path.lexists(place):
+            made = files.hidden(place, secrets.token_hex(6))
+            files.write_synced(made, secrets.token_bytes(32), 0o600)
+            try:
+                # complete, and under this name only if nobody else made one
+                os.link(made, place)
+            except FileExistsError:
+                pass
+            except OSError:  # a file system without links; the folder is locked
+                os.rename(made, place)
+            made.unlink(missing_ok=True)
+            files.sync(folder)
+    with manifest.opened(place) as stream:
+        key = stream.read()
+    if len(key) != 32:  # never replaced: another run may be completing it, and would hash with it
+        raise DataError(
+            "bad_key",
+            f"{KEY} is not a key of 32 bytes",
+            where=f"target/private/{KEY}",
+            hint="Restore or remove it while no run is going on; the next run makes a new one.",
+        )
     return key
 
 
