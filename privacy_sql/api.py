@@ -27,7 +27,15 @@ from privacy_sql.history.register import Register
 from privacy_sql.judge import Requirements, Verdicts, judge, refuse_no_list, refuse_unfit
 from privacy_sql.manifest import Manifest, Output
 from privacy_sql.methods import Method, Proposal, refuse_without_labels
-from privacy_sql.publishing import audit, parts, public_record, publication, register_check, verifying
+from privacy_sql.publishing import (
+    audit,
+    intents,
+    parts,
+    public_record,
+    publication,
+    register_check,
+    verifying,
+)
 from privacy_sql.publishing import baseline as guesses
 from privacy_sql.publishing import formulas as in_cells
 from privacy_sql.publishing.starred import read_as_anything
@@ -420,6 +428,9 @@ def write(
     refuse_no_release(release)
     writing.refuse_no_path(target, "a target")
     escape = publication.escapes(csv)
+    if not (isinstance(target, str) and (target.startswith(TABLE) or writing.no_place(target))):
+        # a release that is refused here must not keep what a killed run left
+        intents.settle(manifest.manifest_path(_file(Path(target), release)), engine)
     if release.refusal is not None:
         raise release.refusal
     if not release.safe:

@@ -21,6 +21,7 @@ from privacy_sql.manifest import Manifest, WrittenFile
 _held: ContextVar[frozenset[tuple[int, int]]] = ContextVar("held", default=frozenset())
 REPLACE = "Use --overwrite; in Python, overwrite=True."  # the hint for an existing target
 KINDS = {".csv": "csv", ".parquet": "parquet"}
+ENDS = ("", ".old", ".new", ".parts")  # how hidden names end, after the name of the target
 PROBED = 1 << 20  # bytes that are written at once to test a disk
 ESCAPED = {"formulas": "escape"}  # the manifest's entry for a CSV file that was written this way
 
@@ -163,11 +164,18 @@ def hidden(target: Path, token: str) -> Path:
 
 def sweep(target: Path) -> None:
     """Remove what a killed run left next to a target; call it while the folder is locked."""
-    ours = (target.name, f"{target.name}.old", f"{target.name}.parts")
-    if target.parent.is_dir():
-        for left in list(target.parent.iterdir()):
-            if left.name[14:] in ours and re.fullmatch("[.][0-9a-f]{12}-", left.name[:14]):
-                remove(left)
+    for left in hidden_in(target.parent, lambda name: name == target.name):
+        remove(left)
+
+
+def hidden_in(folder: Path, ours: Callable[[str], bool]) -> list[Path]:
+    """The hidden files of the targets that are `ours`: a killed run left them, or a live one writes them."""
+    return [
+        each
+        for each in (folder.iterdir() if folder.is_dir() else ())
+        if re.fullmatch("[.][0-9a-f]{12}-", each.name[:14])
+        and any(each.name.endswith(end) and ours(each.name[14:].removesuffix(end)) for end in ENDS)
+    ]
 
 
 def write_alone(

@@ -32,6 +32,7 @@ HIDDEN = re.compile(r"ps_new_([0-9a-f]{12})((_\w+)?)")
 # errors about a table that somebody else created, changed or dropped meanwhile
 SOMEBODYS = ("taken", "conflict", "no_relation", "no_source")
 SHA256 = re.compile("[0-9a-f]{64}")
+MEANWHILE = "somebody else wrote to the target during the run"
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def waiting(final: Path, token: str, sha256: str, old: str | None) -> File:
 
 
 def standing(place: Path) -> str | None:
-    """The checksum of what has a name now, or None; a link that leads nowhere is somebody's, too."""
+    """The checksum of what has a name now, or None; a link to nowhere and a FIFO are somebody's, too."""
     if place.is_symlink() and not place.exists():
         return "a link that leads nowhere"
     return manifest.checksum(place) if place.exists() else None
@@ -110,8 +111,36 @@ def _note_of(place: Path) -> Path:
 
 
 def settle(place: Path, engine: Engine | None = None, register: Register | None = None) -> str:
-    """Finish or undo what a killed run left at the place of a release; says what was done, if anything."""
-    return _waited(place, engine, register, reads=False)
+    """Finish or undo what a killed run left at the place of a release; says what was done, if anything.
+
+    It also removes what a run left that was killed before its record, so that no later refusal keeps it.
+    """
+    said = _waited(place, engine, register, reads=False)
+    sweep(place)
+    return said
+
+
+def sweep(place: Path) -> None:
+    """Remove what killed runs of a release left hidden: it may hold rows that nobody audited.
+
+    A run that is going on holds the folder, so its files stay, as does what a record still needs.
+    """
+    own, folder = place.name.removesuffix(manifest.SUFFIX), place.parent
+
+    def ours(name: str) -> bool:
+        if own in (name, whole(name)):  # another release may be called like a part of this one
+            return not path_of(manifest.manifest_path(folder / name)).is_file()
+        return name in (place.name, path_of(place).name, _note_of(place).name)
+
+    if not writing.hidden_in(folder, ours):
+        return
+    try:
+        # a busy folder is swept by the next run
+        with contextlib.suppress(UsageError), writing.only_writer(folder):
+            for left in writing.hidden_in(folder, ours) if not path_of(place).is_file() else ():
+                writing.remove(left)
+    except OSError as problem:
+        raise writing.unwritable(folder, problem) from None
 
 
 def settle_to_read(place: Path, engine: Engine | None = None) -> None:
@@ -149,7 +178,7 @@ def settle_held(
             said = f"undid an interrupted run of {intent.release}: nothing of it is published"
     except OSError as problem:
         raise writing.unwritable(place.parent, problem) from None
-    return "; ".join([said, *(f"what somebody else wrote meanwhile is now in {name}" for name in kept)])
+    return "; ".join([said, *([MEANWHILE] if kept else []), *kept])
 
 
 def _rolled_back(intent: Intent, engine: Engine | None) -> bool:
@@ -366,7 +395,7 @@ def undo(
 ) -> list[str]:
     """Restore the old release; remove only what the record says is new.
 
-    Returns the names under which other people's files are kept that can neither stay nor go back.
+    Returns which files can neither stay nor go back, because somebody else wrote there, and their new names.
     """
     folder = place.parent
     if intent.register is not None and not intent.known and intent.tables:
@@ -380,11 +409,12 @@ def undo(
         elif relation.old is None and _has(engine, relation.name, relation):
             engine.drop_table(relation.name)
         engine.drop_table(relation.hidden)
-    kept = [restore(file, folder) for file in reversed(intent.files)]
+    again = [_leaving(name, sha256, intent) for name, sha256 in intent.gone]
+    kept = [told for file in (*reversed(intent.files), *again) for told in restore(file, folder)]
     writing.sync(folder)
     writing.remove(path_of(place))
     writing.sync(folder)
-    return [name for name in kept if name]
+    return kept
 
 
 def _withdraw(intent: Intent, place: Path, engine: Engine, register: Register | None) -> None:
@@ -398,40 +428,45 @@ def _withdraw(intent: Intent, place: Path, engine: Engine, register: Register | 
     register.withdraw(content)
 
 
-def restore(file: File, folder: Path) -> str:
-    """Restore an old file or remove a new one; returns the name of what somebody else wrote, if it moved."""
+def restore(file: File, folder: Path) -> list[str]:
+    """Restore an old file or remove a new one; returns what had to get another name, and which."""
     hidden, final, aside = map(folder.joinpath, (file.hidden, file.name, file.aside))
-    kept = ""
+    new, kept = folder / f"{file.hidden}.new", []
     if aside.exists() and final.exists() and final.samefile(aside):
         writing.remove(aside)
-    elif _is(final, file) and (standing(aside) is not None or file.old is None):
-        # renamed before it is removed, because somebody may write there meanwhile
-        _remove_ours(hidden, file.sha256)
-        os.rename(final, hidden)
-        if not _is(hidden, file):
-            kept = _put_back(hidden, final)
-    if standing(aside) not in (None, file.old) or standing(final) is None is not standing(aside):
-        kept = _put_back(aside, final) or kept
+    elif standing(new) is not None or standing(aside) is not None or file.old is None:
+        kept += _take_away(final, new, file.sha256)
+    # if somebody's file has the name now, the old one gets another: left hidden, it would be swept
+    if standing(final) != file.old or not _remove_ours(aside, file.old):
+        kept += _put_back(aside, final)
     _remove_ours(hidden, file.sha256)
     return kept
 
 
-def _put_back(path: Path, final: Path) -> str:
-    """Give a hidden file its name back; if that is taken, a name that no run removes, which is returned."""
+def _take_away(final: Path, away: Path, sha256: str) -> list[str]:
+    """Remove what has these bytes; it is renamed before the last look, because somebody may write there."""
+    if standing(final) == sha256:
+        os.rename(final, away)
+    return [] if _remove_ours(away, sha256) else _put_back(away, final)
+
+
+def _put_back(path: Path, final: Path) -> list[str]:
+    """Give a hidden file its name back, if there is one; if that is taken, a name that no run removes."""
+    if standing(path) is None:
+        return []
     try:
         writing.add_name(path, final)
     except (FileExistsError, NotADirectoryError):
-        return _shown(path)
-    if standing(path) is not None:
-        writing.remove(path)
-    return ""
+        return [_shown(path, final)]
+    writing.remove(path)
+    return []
 
 
-def _shown(path: Path) -> str:
-    """Give what somebody else wrote a name that no run removes."""
+def _shown(path: Path, final: Path) -> str:
+    """Give what had a name before one that no run removes, and say which."""
     shown = path.with_name(path.name.removeprefix("."))
     os.rename(path, shown)
-    return shown.name
+    return f"{final.name} as it was before is now {shown.name}"
 
 
 def _remove_ours(path: Path, sha256: str | None) -> bool:
@@ -445,7 +480,7 @@ def _remove_ours(path: Path, sha256: str | None) -> bool:
 def close(intent: Intent, place: Path, engine: Engine | None = None) -> list[str]:
     """The new release is in place: remove what was put aside, then the record.
 
-    Returns the names under which other people's files are kept that were put aside.
+    Returns what other people wrote that was put aside, and where it is now.
     """
     folder = place.parent
     kept = []
@@ -455,15 +490,21 @@ def close(intent: Intent, place: Path, engine: Engine | None = None) -> list[str
             if of_table(engine, relation.aside) == relation.old:
                 engine.drop_table(relation.aside)
             else:
-                kept.append(relation.aside)
+                kept.append(f"{relation.name} as it was before is now {relation.aside}")
     for name, sha256 in intent.gone:
-        _remove_ours(folder / name, sha256)
+        kept += _take_away(folder / name, folder / _leaving(name, sha256, intent).aside, sha256)
     for file in intent.files:
-        if not _remove_ours(folder / file.aside, file.old) and standing(folder / file.aside) is not None:
-            kept.append(_shown(folder / file.aside))
+        aside = folder / file.aside
+        if not _remove_ours(aside, file.old) and standing(aside) is not None:
+            kept.append(_shown(aside, folder / file.name))
     writing.remove(path_of(place))
     writing.sync(folder)
     return kept
+
+
+def _leaving(name: str, sha256: str, intent: Intent) -> File:
+    """A file of the old release that the new one lacks, as one that is put aside and nothing comes for it."""
+    return waiting(Path(name), intent.files[-1].hidden[1:13], "no new one", sha256)
 
 
 def gone(place: Path, names: set[str]) -> tuple[tuple[str, str], ...]:

@@ -63,8 +63,6 @@ class Files:
         """Refuse to replace what must stay."""
         finals = list(self.finals.values())
         self.old = targets.admit(self.place, finals, self.release, overwrite=overwrite, kept=self.kept)
-        for final in finals:
-            writing.sweep(final)
 
     @contextlib.contextmanager
     def written(self) -> Iterator[Mapping[str, Path]]:
@@ -233,9 +231,8 @@ def publish(
     try:
         with writing.only_writer(place.parent, wait=form.waits), _undisturbed() as undisturbed:
             intents.settle_held(place, form.engine, register)
+            intents.sweep(place)
             form.refuse_taken(overwrite=overwrite)
-            for ours in (place, intents.path_of(place)):
-                writing.sweep(ours)
             intent: Intent | None = None
             swapped = False
             try:
@@ -354,9 +351,11 @@ def _complete(intent: Intent, form: Form) -> None:
 
 
 def _elsewhere(kept: list[str]) -> UsageError:
-    """Say where the files are that somebody else wrote to the targets."""
-    told = "somebody else wrote to the target during this run; their bytes are kept in "
-    return UsageError("target_exists", f"{told}{', '.join(kept)}", hint="Move them away, then run again.")
+    """Say where the files are that had to make room for what somebody else wrote to the targets."""
+    hint = (
+        "Look what each holds: it is kept, and no run removes it. Give it its name back, or move both away."
+    )
+    return UsageError("target_exists", "; ".join([intents.MEANWHILE, *kept]), hint=hint)
 
 
 @contextlib.contextmanager

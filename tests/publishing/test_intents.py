@@ -22,6 +22,7 @@ from privacy_sql.engines.duckdb import DuckDB
 from privacy_sql.errors import DataError, PrivacySqlError
 from privacy_sql.publishing import intents
 from privacy_sql.query.template import Query
+from tests.in_time import in_time
 
 ROWS = pd.DataFrame({"age": [21, 22, 35, 36] * 3, "illness": ["flu", "cold"] * 6})
 TOKEN = "0123456789ab"
@@ -348,3 +349,121 @@ def test_what_somebody_commits_to_a_table_at_any_statement_of_a_swap_is_never_lo
         connection.close()
     # whoever waits for our commit comes too late
     assert outcomes["refused"] and (outcomes["committed"] or waits == AT_THE_END)
+
+
+def fifo(target: Path) -> None:
+    target.unlink(missing_ok=True)
+    os.mkfifo(target)
+
+
+@pytest.mark.parametrize("act", [in_place, replaced, folder, link, fifo])
+def test_when_the_old_release_can_not_go_back_an_error_says_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, act: Callable[[Path], None]
+) -> None:
+    """Somebody's file appears between the rename of the old one and the link of the new one."""
+    target, link_, done = tmp_path / "p.csv", os.link, []
+
+    def late(path: Any, name: Any, **more: Any) -> None:
+        if Path(name) == target and not done:
+            done.append(act(target))
+        link_(path, name, **more)
+
+    with ps.connect() as engine:
+        ps.write(engine, made(engine), target)
+        old = target.read_bytes()
+        monkeypatch.setattr(os, "link", late)
+        with pytest.raises(PrivacySqlError) as refused, in_time():
+            ps.write(engine, made(engine, ROWS[:8]), target, overwrite=True)
+        (kept,) = [path for path in tmp_path.iterdir() if path.is_file() and path.read_bytes() == old]
+        assert kept.name in refused.value.message and not kept.name.startswith("."), refused.value
+        with pytest.raises(PrivacySqlError) as again, in_time():  # theirs is still there
+            ps.write(engine, made(engine, ROWS[:8]), target, overwrite=True)
+        assert again.value.code == "target_exists" and kept.read_bytes() == old
+        os.rename(target, tmp_path / "theirs")
+        os.rename(kept, target)
+        assert ps.verify(target)["rows_out"] == 12
+        ps.write(engine, made(engine, ROWS[:8]), target, overwrite=True)
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+# -- a file of the old release that the new one does not have ------------------------------------------------
+
+
+def marginals(engine: ps.Engine, columns: list[dict[str, int]]) -> Any:
+    table = ps.Table(ROWS, {"age": ps.Intervals(10)}, "illness", name="p")
+    return ps.publish(engine, table, [ps.KLink(2)], ps.Marginals(collection=columns))
+
+
+@pytest.mark.parametrize("act", [in_place, replaced, folder, link, fifo])
+@pytest.mark.parametrize("moment", ["rename", "unlink"])
+def test_what_somebody_writes_over_a_file_that_goes_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, act: Callable[[Path], None], moment: str
+) -> None:
+    target, going, original, done = tmp_path / "p.csv", tmp_path / "p.marginal_2.csv", getattr(os, moment), []
+
+    def late(path: Any, *given: Any, **more: Any) -> Any:
+        if Path(path).name.endswith(going.name + ".old" * (moment == "unlink")) and not done:
+            done.append(act(going))
+        return original(path, *given, **more)
+
+    with ps.connect() as engine:
+        ps.write(engine, marginals(engine, [{"age": 1}, {"illness": 0}]), target)
+        monkeypatch.setattr(os, moment, late)
+        with in_time():
+            place = ps.write(engine, marginals(engine, [{"age": 1}]), target, overwrite=True)
+        assert done and ps.verify(place)["release"] == "p"
+    if act is fifo:
+        assert going.is_fifo()
+    else:
+        assert going.is_symlink() or b"mine" in everything(tmp_path).values()
+    assert os.path.lexists(going) and not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize("changed_after", [False, True])
+def test_a_kill_while_a_file_goes_leaves_the_new_release_or_the_old_one_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed_after: bool
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    def killed(*given: Any) -> Any:
+        raise Killed
+
+    target = tmp_path / "p.csv"
+    with ps.connect() as engine:
+        ps.write(engine, marginals(engine, [{"age": 1}, {"illness": 0}]), target)
+        before = everything(tmp_path)
+        with monkeypatch.context() as patch:
+            patch.setattr(intents, "_remove_ours", killed)  # what follows the rename
+            with pytest.raises(Killed):
+                ps.write(engine, marginals(engine, [{"age": 1}]), target, overwrite=True)
+        if changed_after:
+            (tmp_path / "p.marginal_1.csv").write_text("mine")
+        said = intents.settle(tmp_path / "p.csv.manifest.json", engine)
+    if changed_after:  # the new release is not whole any more
+        own = everything(tmp_path)
+        assert own.pop("p.marginal_1.csv") == b"mine" and "undid" in said and "before is now" in said
+        assert sorted(own.values()) == sorted(before.values())
+    else:
+        assert ps.verify(tmp_path / "p.csv.manifest.json")["release"] == "p" and "finished" in said
+        assert sorted(everything(tmp_path)) == ["p.csv.manifest.json", "p.marginal_1.csv"]
+
+
+# -- what is no regular file is not ours, and is never opened ------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.csv.manifest.json"])
+def test_a_fifo_under_the_name_of_a_target_is_refused_and_nobody_waits(tmp_path: Path, name: str) -> None:
+    with ps.connect() as engine, in_time():
+        place = ps.write(engine, made(engine), tmp_path / "p.csv")
+        (tmp_path / name).unlink()
+        os.mkfifo(tmp_path / name)
+        for read in (
+            lambda: ps.write(engine, made(engine), tmp_path / "p.csv", overwrite=True),
+            lambda: ps.verify(tmp_path / "p.csv"),
+            lambda: ps.verify(place),
+        ):
+            with pytest.raises(PrivacySqlError) as refused:
+                read()
+            assert refused.value.code in ("target_exists", "output_changed", "no_manifest"), refused.value
+    assert (tmp_path / name).is_fifo()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import threading
@@ -389,6 +390,56 @@ def test_who_is_in_which_group_does_not_stay_where_a_killed_run_left_it(
     (left / "groups.parquet").write_text("rows")
     assert main.run(["run", "--select", "by_age", "--project", str(folder)]).exit == 0
     assert not list((folder / "target" / "private").rglob("tmp*"))
+
+
+REFUSED = ["the target is somebody's", "a value has no label", "it is not safe", "a dry run"]
+
+
+@pytest.mark.parametrize("refused", REFUSED)
+def test_rows_that_a_killed_run_left_hidden_go_whatever_the_next_run_comes_to(
+    tmp_path: Path, refused: str
+) -> None:
+    folder = tmp_path / "project"
+    (folder / "out").mkdir(parents=True)
+    (folder / "people.csv").write_text("age,illness\n" + "21,flu\n22,cold\n" * 4)
+    k, hierarchy = 2, "{file: age.csv}"
+    (folder / "age.csv").write_text("21;2*\n22;2*\n")
+    if refused == "the target is somebody's":
+        (folder / "out" / "people.csv").write_text("mine")
+    if refused == "a value has no label":
+        (folder / "age.csv").write_text("21;2*\n")
+    (folder / "privacy.yml").write_text(
+        f"""version: 1
+releases:
+  people:
+    source: {{file: people.csv}}
+    quasi_identifiers: [{{column: age, hierarchy: {hierarchy}}}]
+    sensitive: illness
+    require: {{k_anonymity: {{k: {9 if refused == "it is not safe" else k}}}}}
+    method: {{generalise: {{levels: {{age: 1}}}}}}
+    output: {{target: out/people.csv}}
+"""
+    )
+    token, parts = "0123456789ab", ("people.csv", "people.csv.old", "people.marginal_2.csv")
+    left = [folder / "out" / f".{token}-{name}" for name in (*parts, "people.csv.manifest.json")]
+    theirs = [folder / "out" / name for name in (f".{token}-peoples.csv", "0123456789ab-people.csv")]
+    # a release that is called like a part of this one, and whose own next run restores it
+    theirs += [
+        folder / "out" / f".{token}-people.v2.csv.old",
+        folder / "out" / ".people.v2.csv.manifest.json.intent",
+    ]
+    for path in (*left, *theirs):
+        path.write_text("rows")
+    words = ("run", "--json", *(["--dry-run"] if refused == "a dry run" else []), "--project", folder)
+    live = os.open(folder / "out", os.O_RDONLY)
+    fcntl.flock(live, fcntl.LOCK_EX)  # while a run is going on, they are its own
+    call(*words)
+    assert all(path.read_text() == "rows" for path in (*left, *theirs))
+    os.close(live)
+    told = call(*words)
+    assert told.exit == [2, 3, 1, 0][REFUSED.index(refused)], told.out
+    assert [path for path in left if path.exists()] == (left if refused == "a dry run" else [])
+    assert all(path.read_text() == "rows" for path in theirs)
 
 
 # -- what is out is said to be out ---------------------------------------------------------------------------
