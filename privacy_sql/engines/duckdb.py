@@ -7,6 +7,7 @@ removed at exit or swept at the next start.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import shutil
 import time
@@ -410,7 +411,13 @@ class DuckDB(Engine):
         made.touch(mode=0o600)
         self._run(Query(f"copy ({query.text('duckdb')}) to {literal(str(made))} ({options})", query.origin))
         made.chmod(0o600)  # DuckDB may have created its own file there
-        shutil.move(made, path)
+        try:
+            os.rename(made, path)
+        except OSError:  # another file system: nobody else may read what has not been audited
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "wb") as out, made.open("rb") as rows:
+                shutil.copyfileobj(rows, out, 1 << 20)
+            made.unlink()
 
     def write_table(self, query: Query, table: str) -> None:
         self._run(Query(f"create table {named(table)} as {query.text('duckdb')}", query.origin))

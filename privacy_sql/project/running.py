@@ -345,6 +345,7 @@ def _keep_unmapped(project: Project, plan: Plan, engine: Engine, *, fresh: bool)
         if kind.height
     ]
     found = folder / f".{private_files.UNMAPPED}"
+    found.unlink(missing_ok=True)  # a killed run left it
     try:
         counted.engine.write_file(render("project/unmapped_values.sql", columns=columns), found, "csv")
         lines = found.read_bytes().splitlines(keepends=True)

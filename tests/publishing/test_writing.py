@@ -9,6 +9,7 @@ import fcntl
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -222,6 +223,37 @@ def test_while_it_is_looked_at_a_release_is_readable_by_its_owner_only(
         put(engine, made, tmp_path, "csv")
         put(engine, made, tmp_path, "parquet")
     assert seen == [0o600, 0o600]
+
+
+def test_what_is_copied_to_another_file_system_is_readable_by_its_owner_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = source(tmp_path)
+    with ps.connect() as engine:
+        made = release(engine, path)
+        put(engine, made, tmp_path, "csv")
+        usual = (tmp_path / "out.csv").stat().st_mode
+        seen, rename = [], os.rename
+
+        def elsewhere(old: Any, new: Any, **more: Any) -> None:
+            if Path(old).parent != Path(new).parent:
+                raise OSError(errno.EXDEV, "Invalid cross-device link")
+            rename(old, new, **more)
+
+        def watched(copy: Any) -> Any:
+            def watch(one: Any, other: Any, *given: Any, **more: Any) -> Any:
+                done = copy(one, other, *given, **more)
+                seen.extend(left.stat().st_mode & 0o777 for left in tmp_path.glob(".*-out.csv"))
+                return done
+
+            return watch
+
+        monkeypatch.setattr(os, "rename", elsewhere)
+        for name in ("copyfile", "copyfileobj"):
+            monkeypatch.setattr(shutil, name, watched(getattr(shutil, name)))
+        place = put(engine, made, tmp_path, "csv", overwrite=True)
+    assert seen == [0o600] and ps.verify(place)["rows_out"] == 16
+    assert (tmp_path / "out.csv").stat().st_mode == usual
 
 
 # -- rows in, rows out ---------------------------------------------------------------------------------------
@@ -463,6 +495,21 @@ def test_a_killed_run_leaves_the_old_release_or_none_and_no_stray_file(
     monkeypatch.setattr(tempfile, "tempdir", str(spill))
     _spill.sweep()
     assert not list(spill.iterdir())
+
+
+def test_what_a_killed_run_left_goes_also_if_nothing_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    left = tmp_path / "out" / ".0123456789ab-out.csv"
+    with ps.connect() as engine:
+        made = release(engine, source(tmp_path))
+        unsafe = ps.Table(tmp_path / "people.csv", ["age"], "illness", drop=["weight"])
+        refused = ps.publish(engine, unsafe, REQUIRE, ps.Generalise())
+        for each, code in ((refused, "not_safe"), (made, "target_exists")):
+            left.write_text("rows")
+            (tmp_path / "out" / "out.csv").write_text("mine")
+            with pytest.raises(PrivacySqlError) as problem:
+                ps.write(engine, each, tmp_path / "out" / "out.csv")
+            assert problem.value.code == code and not left.exists()
 
 
 @contextlib.contextmanager
