@@ -153,7 +153,7 @@ def _own(target: Path) -> str | None:
         if is_folder(place.parent):
             return "in a folder of Parquet files, which is one table"
     if target.is_file():
-        with target.open("rb") as stream:
+        with manifest.opened(target) as stream:
             start = stream.read(len(chain.BEGINS))
         if start.startswith(chain.BEGINS):
             return "a budget ledger or a release register"
@@ -323,7 +323,8 @@ def admit_page(path: Path, is_ours: Callable[[bytes], bool]) -> None:
     if not path.is_file():
         raise UsageError("target_exists", f"{path.name} is not a file", where=str(path), hint=ELSEWHERE)
     try:
-        content = path.read_bytes()
+        with manifest.opened(path) as stream:
+            content = stream.read()
     except OSError as problem:
         raise _foreign(path, f"it {unread(problem)}") from None
     if not is_ours(content):
