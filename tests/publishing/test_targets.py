@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -18,6 +19,7 @@ import pytest
 from privacy_sql import files
 from privacy_sql.errors import UsageError
 from privacy_sql.papers import Figure, save
+from privacy_sql.publishing import targets
 from privacy_sql.reporting import static
 from tests.command_line import Told, call
 from tests.conftest import ROOT
@@ -720,6 +722,25 @@ def test_no_verb_waits_for_a_fifo_that_somebody_put_where_we_read(folder: Path, 
         call("report", "--json", "-o", folder / "site", "--project", folder)
     assert told.exit == HANGING[name], told.out
     assert "unexpected" not in told.out
+
+
+def test_nobody_waits_for_a_fifo_that_comes_between_a_look_and_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, is_file, done = tmp_path / "people.csv", Path.is_file, []
+    target.write_text("age\n1\n")
+
+    def late(self: Path) -> bool:
+        found = is_file(self)
+        if self == target and not done:
+            done.append(self.unlink())
+            os.mkfifo(self)
+        return found
+
+    monkeypatch.setattr(Path, "is_file", late)
+    with in_time(), contextlib.suppress(OSError):
+        targets.refuse_kept(target, ())
+    assert done and target.is_fifo()
 
 
 def test_no_verb_waits_for_a_hierarchy_or_a_page_that_is_a_fifo(folder: Path) -> None:
