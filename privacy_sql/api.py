@@ -428,17 +428,20 @@ def write(
     refuse_no_release(release)
     writing.refuse_no_path(target, "a target")
     escape = publication.escapes(csv)
-    if not (isinstance(target, str) and (target.startswith(TABLE) or writing.no_place(target))):
-        # a release that is refused here must not keep what a killed run left
-        intents.settle(manifest.manifest_path(_file(Path(target), release)), engine)
-    if release.refusal is not None:
-        raise release.refusal
-    if not release.safe:
-        failed = [requirement for requirement, verdict in release.verdicts.items() if not verdict.safe]
-        raise NotSafe(
-            "not_safe", f"{release.name} is not safe: {', '.join(failed)}", hint="Nothing was published."
-        )
-    refuse_read_alike(release, target)
+    try:
+        if release.refusal is not None:
+            raise release.refusal
+        if not release.safe:
+            failed = [requirement for requirement, verdict in release.verdicts.items() if not verdict.safe]
+            raise NotSafe(
+                "not_safe", f"{release.name} is not safe: {', '.join(failed)}", hint="Nothing was published."
+            )
+        refuse_read_alike(release, target)
+    except PrivacySqlError:
+        if not (isinstance(target, str) and (target.startswith(TABLE) or writing.no_place(target))):
+            # what is refused must not keep what a killed run left
+            intents.settle(manifest.manifest_path(_file(Path(target), release)), engine)
+        raise
     return put_out(release, target, overwrite=overwrite, manifest_to=manifest_to, escape=escape)
 
 

@@ -164,18 +164,17 @@ def hidden(target: Path, token: str) -> Path:
 
 def sweep(target: Path) -> None:
     """Remove what a killed run left next to a target; call it while the folder is locked."""
-    for left in hidden_in(target.parent, lambda name: name == target.name):
+    for left in hidden_in(target.parent, target.name.__eq__):
         remove(left)
 
 
-def hidden_in(folder: Path, ours: Callable[[str], bool]) -> list[Path]:
+def hidden_in(folder: Path, ours: Callable[[str], bool]) -> Iterator[Path]:
     """The hidden files of the targets that are `ours`: a killed run left them, or a live one writes them."""
-    return [
-        each
-        for each in (folder.iterdir() if folder.is_dir() else ())
-        if re.fullmatch("[.][0-9a-f]{12}-", each.name[:14])
-        and any(each.name.endswith(end) and ours(each.name[14:].removesuffix(end)) for end in ENDS)
-    ]
+    for each in list(folder.iterdir()) if folder.is_dir() else ():
+        if re.fullmatch("[.][0-9a-f]{12}-", each.name[:14]) and any(
+            each.name.endswith(end) and ours(each.name[14:].removesuffix(end)) for end in ENDS
+        ):
+            yield each
 
 
 def write_alone(

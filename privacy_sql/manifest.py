@@ -432,10 +432,12 @@ def checksum(path: Path) -> str:
 
 def opened(path: Path) -> BufferedReader:
     """A file, opened to read its bytes; what is no regular file is an OSError, and is not opened."""
-    if path.exists() and not path.is_file() and not path.is_dir():
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "Not a regular file")
     # does not wait for a writer if somebody puts a FIFO there in the meantime
-    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))
+    return os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
 
 
 def size(path: Path) -> int:

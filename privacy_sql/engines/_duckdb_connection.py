@@ -174,16 +174,12 @@ class TakenConnection(DuckDBConnection):
 
     def close(self) -> None:
         if self._live is not None:
+            self.users.discard(self)
             # where its owner has closed it, nothing of ours is left on it
             with contextlib.suppress(duckdb.ConnectionException):
-                self._leave_it(self._live)
-            self.users.discard(self)
+                for name, kind in self._live.execute(OURS, [f"ps_{self.mark}"] * 2).fetchall():
+                    self._live.execute(f"drop {kind} if exists temp.{name}")
+                if not any(other._live is self._live for other in self.users):
+                    self._live.execute(f"set {REPLACES} = {self.before.pop(self._live)}")
         self._live, self._closed = None, True
         self._leave()
-
-    def _leave_it(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Drop our relations, and set the connection back unless another engine still uses it."""
-        for name, kind in connection.execute(OURS, [f"ps_{self.mark}"] * 2).fetchall():
-            connection.execute(f"drop {kind} if exists temp.{name}")
-        if not any(other._live is connection for other in self.users if other is not self):
-            connection.execute(f"set {REPLACES} = {self.before.pop(connection)}")

@@ -402,7 +402,7 @@ class DuckDB(Engine):
 
     def write_file(self, query: Query, path: Path, kind: str) -> None:
         with self._explained(query):
-            self._to.live.execute("select 1")
+            self._to.live.execute("select 1").fetchall()  # rows that wait would keep out a frame
         options = {"csv": "format csv, header true", "parquet": "format parquet"}[kind]
         if query.one_by_one:  # no order to restore
             options += ", preserve_order false"
@@ -447,21 +447,17 @@ class DuckDB(Engine):
         # DuckDB lets somebody write to a table that is being dropped, but not to one with a new column
         held = free_name("held", columns)
         self._run(Query(f"alter table {named(name)} add column {held} boolean", "hold"))
-        # this transaction does not see what was committed after it began
+        # this transaction does not see what was committed after it began, but another connection does
         (seen,) = self.fetch(rows)
-        if tuple(seen.values()) != self._committed(rows):
-            raise _conflict("hold")
-        super().replace_table(new, name, aside)
-
-    def _committed(self, query: Query) -> tuple[Any, ...] | None:
-        """The first row of a query, as another connection of this process gets it now."""
         started = time.perf_counter()
-        with self._explained(query), contextlib.closing(self._to.live.cursor()) as other:
+        with self._explained(rows), contextlib.closing(self._to.live.cursor()) as other:
             (path,) = self._to.live.execute("select current_setting('search_path')").fetchall()[0]
             other.execute(f"set search_path = {literal(path)}")
-            found: tuple[Any, ...] | None = other.execute(query.sql).fetchone()
-        statements.ran(self, query, time.perf_counter() - started)
-        return found
+            committed = other.execute(rows.sql).fetchone()
+        statements.ran(self, rows, time.perf_counter() - started)
+        if tuple(seen.values()) != committed:
+            raise _conflict("hold")
+        super().replace_table(new, name, aside)
 
     def drop_table(self, table: str) -> None:
         self._run(Query(f"drop table if exists {named(table)}", "drop"))

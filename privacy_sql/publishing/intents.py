@@ -132,7 +132,7 @@ def sweep(place: Path) -> None:
             return not path_of(manifest.manifest_path(folder / name)).is_file()
         return name in (place.name, path_of(place).name, _note_of(place).name)
 
-    if not writing.hidden_in(folder, ours):
+    if next(writing.hidden_in(folder, ours), None) is None:
         return
     try:
         # a busy folder is swept by the next run

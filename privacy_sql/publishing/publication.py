@@ -67,7 +67,7 @@ class Files:
     @contextlib.contextmanager
     def written(self) -> Iterator[Mapping[str, Path]]:
         """Write everything to hidden places, by part; removes at the end what was not swapped."""
-        hidden = {part: self._hidden(final) for part, final in self.finals.items()}
+        hidden = dict(zip(self.finals, map(self._hidden, self.finals.values()), strict=True))
         try:
             for part, path in hidden.items():
                 view = self.views[part]

@@ -14,7 +14,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -243,7 +243,7 @@ def tidy(text: str) -> str:
     "select 'a \\n\\n b' -- two\\n  from t"
     """
     pieces = QUOTED.split(text)
-    pieces[::2] = [BLANK.sub("\n", piece) for piece in pieces[::2]]
+    pieces[::2] = map(partial(BLANK.sub, "\n"), pieces[::2])
     return "".join(pieces).strip("\n").rstrip(" ")
 
 
