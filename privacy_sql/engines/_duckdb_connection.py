@@ -35,11 +35,6 @@ select table_name, 'table' from duckdb_tables() where temporary and starts_with(
 REPLACES = "python_enable_replacements"
 
 
-def closed() -> UsageError:
-    """The error for an engine that was closed, or whose connection its owner closed."""
-    return UsageError("closed", "this connection is closed", hint="Open a new connection.")
-
-
 class DuckDBConnection:
     """One DuckDB instance, locked on first use to the files and folders it was opened for."""
 
@@ -68,7 +63,7 @@ class DuckDBConnection:
     def live(self) -> duckdb.DuckDBPyConnection:
         """The connection, opened and locked on first use."""
         if self._closed:
-            raise closed()
+            raise UsageError("closed", "this connection is closed", hint="Open a new connection.")
         if self._live is not None:
             return self._live
         sweep()

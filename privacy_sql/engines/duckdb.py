@@ -20,7 +20,7 @@ import duckdb
 
 from privacy_sql import deadlines
 from privacy_sql.engines import Columns, Engine, Row, Source
-from privacy_sql.engines._duckdb_connection import DuckDBConnection, TakenConnection, closed
+from privacy_sql.engines._duckdb_connection import DuckDBConnection, TakenConnection
 from privacy_sql.engines._escaping import as_meant
 from privacy_sql.engines._packed_columns import PackedColumns
 from privacy_sql.engines._repeated_lines import PIECES, Lines, repeat
@@ -258,8 +258,8 @@ class DuckDB(Engine):
             if isinstance(frame, duckdb.DuckDBPyRelation) and not self._reads(frame):
                 frame = frame.to_arrow_table()
             self._to.live.register(name, frame)
-        except duckdb.ConnectionException:
-            raise closed() from None
+        except duckdb.ConnectionException as problem:
+            raise explain(problem, "frame") from (problem if self._to.debug else None)
         except duckdb.NotImplementedException as problem:  # a pandas type that DuckDB does not know
             hint = "Convert it to text, numbers or dates first."
             raise DataError(
@@ -509,8 +509,6 @@ class DuckDB(Engine):
             if "interrupted" in str(problem):
                 raise KeyboardInterrupt from None
             raise
-        except duckdb.ConnectionException:
-            raise closed() from None
         except duckdb.Error as problem:
             if deadlines.stopped():  # for example while a frame was being read
                 raise KeyboardInterrupt from None
@@ -541,6 +539,9 @@ def explain(problem: duckdb.Error, origin: str, files: Iterable[Path] = ()) -> E
     kind = type(problem).__name__.removesuffix("Exception")
     # views over files are read late, so a broken line fails in the first statement that reads it
     reason = str(problem).partition("\nLINE ")[0]
+    if kind == "Connection" and "already closed" in reason:
+        told = "somebody else closed this connection"
+        return EngineError("closed", told, where=origin, hint="Open a new connection.")
     if "GZIP stream" in reason:
         broken = [file.name for file in files if f": {file}" in reason]
         name = broken[0] if len(broken) == 1 else "a .gz file"

@@ -148,15 +148,24 @@ TRUE = [True, True, False, False, None, None]
 
 
 @pytest.mark.parametrize(
-    ("before", "now"),
+    ("before", "now", "method"),
     [
-        (pd.Series(DAYS), pd.Series(pd.to_datetime(DAYS))),
-        (pd.Series(pd.to_datetime(DAYS)), pd.Series(DAYS)),
-        (pd.Series(TRUE, dtype="boolean"), pd.Series(["True", "True", "False", "False", None, None])),
-        (pd.Series(["TRUE", "TRUE", "FALSE", "FALSE", None, None]), pd.Series(TRUE, dtype="boolean")),
+        (pd.Series(DAYS), pd.Series(pd.to_datetime(DAYS)), ps.Multidimensional()),
+        (pd.Series(pd.to_datetime(DAYS)), pd.Series(DAYS), ps.Multidimensional()),
+        (pd.Series(pd.to_datetime(DAYS)), pd.Series(DAYS), ps.Generalise({"c": 0})),
+        (pd.Series(DAYS), pd.Series(pd.to_datetime(DAYS)), ps.Microaggregate(2)),
+        (
+            pd.Series(TRUE, dtype="boolean"),
+            pd.Series(["True", "True", "False", "False", None, None]),
+            ps.Generalise({"c": 0}),
+        ),
+        (
+            pd.Series(["TRUE", "TRUE", "FALSE", "FALSE", None, None]),
+            pd.Series(TRUE, dtype="boolean"),
+            ps.Multidimensional(),
+        ),
     ],
 )
-@pytest.mark.parametrize("method", [ps.Generalise({"c": 0}), ps.Multidimensional(), ps.Microaggregate(2)])
 def test_a_day_or_a_truth_value_is_the_same_in_a_column_of_another_type(
     engine: Any, tmp_path: Path, before: pd.Series, now: pd.Series, method: ps.Method
 ) -> None:
