@@ -27,6 +27,7 @@ from privacy_sql.criteria import make
 from privacy_sql.errors import PrivacySqlError, UsageError
 from privacy_sql.query.template import folder
 from privacy_sql.query.words import words as words_of_engines
+from tests import engines
 from tests.conftest import FIXTURES, ROOT
 
 JOBS = ps.Tree({"a": ["x", "*"], "b": ["x", "*"], "c": ["y", "*"], "d": ["y", "*"]})
@@ -83,7 +84,7 @@ ROW = re.compile(r"\| `(\w+)` \| (.*?) \| (.*) \|")
 def refused() -> dict[str, list[str]]:
     """The criteria that each method refuses by name, found by asking it."""
     found: dict[str, list[str]] = {}
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         people = ps.count(engine, table())
         for name in registry.available("methods"):
             for asked in registry.available("criteria"):

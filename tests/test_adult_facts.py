@@ -13,6 +13,7 @@ from privacy_sql.judge import Requirements
 from privacy_sql.lattice.search import LatticeSearch
 from privacy_sql.methods._recoding import Recoding
 from privacy_sql.searches import Limits
+from tests import engines
 
 COLUMNS = ["sex", "age", "race", "marital_status", "education", "native_country", "workclass"]
 
@@ -28,7 +29,7 @@ def base():
     rows = rows[rows["part"] == "train"][[*COLUMNS, "occupation"]]
     files = {name: f"adult_hierarchy_{name.replace('_', '-')}.csv" for name in COLUMNS}
     trees = {n: ps.Tree.from_file(Path(folder) / "hierarchies" / "arx" / f, n) for n, f in files.items()}
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         counted = count(engine, ps.Table(rows, trees, "occupation"))
         counted.__dict__["married"] = rows["marital_status"]
         yield counted

@@ -17,6 +17,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError
+from tests import engines
 from tests.command_line import call, check
 
 ONE = ["--require", "k_anonymity(k=2)"]
@@ -486,7 +487,7 @@ def test_text_that_is_no_number_is_a_usage_error(ask: Any) -> None:
 
 def test_what_is_no_release_table_engine_or_path_is_called_so(tmp_path: Path) -> None:
     table = ps.Table(pd.DataFrame({"a": ["1", "1"]}), ["a"])
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({}))
         for call in (
             lambda: ps.write(engine, None, tmp_path / "x.csv"),

@@ -16,7 +16,7 @@ from privacy_sql.cli.verbs.attack import kinds_of_attack
 from privacy_sql.criteria import make
 from privacy_sql.engines import keys_of
 from tests import cases as reading
-from tests import parts
+from tests import engines, parts
 from tests.command_line import call
 from tests.conftest import ROOT, cases
 from tests.parts import first_line
@@ -102,7 +102,7 @@ def test_an_engine_takes_what_a_project_may_say_of_a_connection(name: str) -> No
 @pytest.mark.parametrize("name", registry.available("engines"))
 def test_an_engine_judges_publishes_and_reads_again_as_duckdb_does(name: str, tmp_path: Path) -> None:
     asked = [ps.KAnonymity(3), ps.LDiversity(3)]
-    with ps.connect() as embedded:
+    with engines.opened() as embedded:
         known = ps.check(embedded, parts.table(), asked)
     with parts.own_test("engines", name).opened() as engine:
         assert [str(each) for each in ps.check(engine, parts.table(), asked).values()] == [

@@ -255,7 +255,7 @@ def parsed(place: Place, tried: dict[str, dict[str, str]]) -> dict[str, str]:
 @both
 def test_a_model_matches_the_manifest_of_the_table_that_was_judged(place: Place, tmp_path: Path) -> None:
     rows = pd.DataFrame({"Age": ["20-39"] * 3, "illness": ["flu", "cold", None]})
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(
             engine, ps.Table(rows, ["Age"], "illness"), [ps.KAnonymity(3)], ps.Generalise({})
         )

@@ -35,7 +35,7 @@ from privacy_sql.judge import Requirements, decided
 from privacy_sql.lattice import in_memory as lattice
 from privacy_sql.lattice.rollup import Rollup
 from privacy_sql.lattice.search import LatticeSearch
-from tests import parts
+from tests import engines, parts
 from tests.boxes.test_in_memory import both
 from tests.conftest import NIGHTLY
 from tests.lattice.test_in_memory import STEP, Both, same_search
@@ -95,7 +95,7 @@ def test_every_choice_is_judged_alike_by_arrays_statements_and_definitions(
     people, population = drawn(data, criterion)
     asked = data.draw(CRITERIA[criterion], label="asked")
     whole = table(people, population)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         base = count(engine, whole)
         compared = _Compared(base, people, population)
         choices = [(age, job) for age in range(3) for job in range(3)]
@@ -183,7 +183,7 @@ def test_searches_and_boxes_are_the_same_in_arrays_and_by_statements(
     allowed = Fraction(data.draw(st.sampled_from(["0", "1/5", "1/2"]), label="allowed"))
     utility = data.draw(st.sampled_from(UTILITIES), label="utility")
     split = data.draw(st.sampled_from(["median", "range", "information_gain"]), label="split")
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         try:
             asked.on(people)
             if kind in ("set", "multiset") and (asked.needs_one_value or asked.on(people).needs_base):

@@ -14,7 +14,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.errors import PrivacySqlError
-from tests import parts
+from tests import engines, parts
 from tests.command_line import Told, call, check
 
 MARK = "CANARY"
@@ -229,7 +229,7 @@ def test_an_error_that_comes_only_with_the_rows_is_one_of_ours(monkeypatch: pyte
         def fetchall(self) -> Any:
             raise duckdb.ConversionException(MARK)
 
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         monkeypatch.setattr(type(engine), "_run", lambda self, query, values=None: Late())
         with pytest.raises(PrivacySqlError) as caught:
             engine.fetch(ps.Query("select 1 as a"))
@@ -239,7 +239,7 @@ def test_an_error_that_comes_only_with_the_rows_is_one_of_ours(monkeypatch: pyte
 
 def test_sensitive_lists_can_be_revealed() -> None:
     rows = pd.DataFrame({"age": [1, 1], "illness": [["flu", "cold"], ["flu"]]})
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         found = ps.check(engine, ps.Table(rows, ["age"], "illness"), [ps.KAnonymity(2)])
         revealed = found["k_anonymity(k=2)"].witness.reveal()
     # a list is the text that is published of it

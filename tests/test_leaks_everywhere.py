@@ -109,7 +109,7 @@ def test_an_error_the_engine_makes_itself_shows_no_row(
 
 
 def test_an_interrupt_in_any_way_of_asking_is_an_interrupt_and_no_error(place: Path) -> None:
-    with ps.connect() as home:
+    with engines.opened() as home:
         for way in canaries.ways(home, ps.Query("select 1 as n", "one"), place):
             with (
                 failing(DuckDB, lambda: duckdb.InterruptException(MARK), 1),
@@ -123,7 +123,7 @@ def test_a_fault_that_reaches_a_reader_is_found() -> None:
     with (
         failing(DuckDB, lambda: ValueError(MARK), 1),
         pytest.raises(ValueError, match=MARK),
-        ps.connect() as home,
+        engines.opened() as home,
     ):
         home.fetch(ps.Query("select 1 as one"))
 

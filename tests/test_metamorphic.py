@@ -20,6 +20,7 @@ import privacy_sql as ps
 from privacy_sql import registry
 from privacy_sql.criteria import make
 from tests import cases as reading
+from tests import engines
 from tests.conftest import NIGHTLY, cases
 
 
@@ -114,7 +115,7 @@ OTHERS = {"ck_safety", "privacy_skyline", "alpha_k_anonymity", "reidentification
 def test_every_person_three_times_leaves_every_share_and_makes_every_size_three_times_larger(
     name: str,
 ) -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         for found in [each.values[1] for each in cases("criteria") if each.values[0] == name]:
             before, after = judged(engine, name, found), judged(engine, name, found, thrice)
             if name in OTHERS:

@@ -14,6 +14,7 @@ from privacy_sql.counted import base
 from privacy_sql.errors import PrivacySqlError, UsageError
 from privacy_sql.lattice.in_memory import InMemory
 from privacy_sql.studies._people_by_risk import MOST_FACTS, PARTS, Bar, of_groups, places_of
+from tests import engines
 from tests.oracles.people_by_risk import PARENTS, bars_of, groups_of
 from tests.seeds import seeds
 
@@ -96,7 +97,7 @@ def test_a_table_with_its_own_groups_is_judged_as_it_stands_and_has_no_levels(en
 
 
 def test_nothing_is_counted_again_and_other_roles_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         people = ps.count(engine, table(drawn(2)))
 
         def again(*_: Any) -> Any:
@@ -110,7 +111,7 @@ def test_nothing_is_counted_again_and_other_roles_are_refused(monkeypatch: pytes
 
 
 def test_a_level_that_there_is_not_is_refused() -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         people = ps.count(engine, table(drawn(3)))
         for ask in (lambda: people.judge({"age": 7}, REQUIRE), lambda: people.risks({"age": 7})):
             with pytest.raises(UsageError, match="age has the levels 0 to 2"):
@@ -140,7 +141,7 @@ def test_people_are_in_the_bar_of_the_best_guess_about_them(engine: Any, seed: i
 @pytest.mark.parametrize("facts", [0, 1, 3])
 @pytest.mark.parametrize("several", ["one", "set"])
 def test_arrays_say_what_statements_say(facts: int, several: str) -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         declared: dict[str, Any] = (
             {"identifier": "who", "values_per_person": several} if several != "one" else {}
         )
@@ -176,6 +177,6 @@ def _told(bar: Bar) -> tuple[float, float, int, int]:
 
 
 def test_a_table_without_a_sensitive_column_has_sizes_only() -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         people = ps.count(engine, table(drawn(4), sensitive=None))
         assert set(people.risks({"age": 1})["by"]) == {"group_size"}

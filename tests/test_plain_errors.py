@@ -16,6 +16,7 @@ from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, NotSafe, PrivacySqlError, UsageError
 from privacy_sql.kernels.composition.noise import gaussian
 from privacy_sql.query import statements
+from tests import engines
 from tests.command_line import call
 
 ROWS = pd.DataFrame(
@@ -69,7 +70,7 @@ def test_files_that_are_not_one_table_are_refused(engine: ps.Engine, folder: Pat
 
 def test_nothing_is_published_into_a_folder_that_is_read(folder: Path) -> None:
     for source in (folder, str(folder / "*.parquet")):
-        with ps.connect() as engine:
+        with engines.opened() as engine:
             release = ps.publish(engine, ps.Table(source, ["sex"]), [ps.KAnonymity(2)], ps.Generalise({}))
             with pytest.raises(UsageError, match="folder"):
                 ps.write(engine, release, folder / "out.parquet")
@@ -152,7 +153,7 @@ def test_a_run_that_drops_who_a_row_is_about_says_so(tmp_path: Path) -> None:
 
 
 def test_python_is_told_in_words_of_python(tmp_path: Path) -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         with pytest.raises(UsageError, match=r"age is the index of the frame; use frame.reset_index\(\)"):
             ps.check(engine, ps.Table(ROWS.set_index("age"), ["age"]), [ps.KAnonymity(2)])
         release = ps.publish(engine, ps.Table(ROWS, ["sex"], "ill"), [ps.KAnonymity(2)], ps.Generalise({}))
@@ -170,7 +171,10 @@ def test_python_is_told_in_words_of_python(tmp_path: Path) -> None:
 
 def test_a_row_outside_the_domain_names_its_column() -> None:
     table = ps.Table(ROWS, ["sex"], "ill", domains={"sex": ["F", "M"], "ill": ["a", "b"]})
-    with ps.connect() as engine, pytest.raises(DataError, match="13 rows outside the declared domain of ill"):
+    with (
+        engines.opened() as engine,
+        pytest.raises(DataError, match="13 rows outside the declared domain of ill"),
+    ):
         ps.publish(engine, table, [], ps.NoisyCounts(epsilon=1))
 
 

@@ -14,6 +14,7 @@ import privacy_sql as ps
 from privacy_sql import registry
 from privacy_sql.api import examine
 from privacy_sql.counted.base import count
+from tests import engines
 
 MARK = "CANARY"
 FRAME = pd.DataFrame(
@@ -79,7 +80,7 @@ def printed(found: Any) -> Iterator[str]:
 def test_no_object_shows_a_row_when_it_is_printed(tmp_path: Path) -> None:
     seen: dict[int, Any] = {}
     looked: set[type] = set()
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         for top in made(engine, tmp_path):
             for found in inside(top, seen):
                 looked.add(type(found))

@@ -15,6 +15,7 @@ from privacy_sql.history import group_contents
 from privacy_sql.history.register import Register, registered
 from privacy_sql.papers._overlap import WHO, PaperPeople
 from privacy_sql.query.template import names, render
+from tests import engines
 
 DATA = os.environ.get("PRIVACY_SQL_DATA")
 LEVELS = [Fraction(1), Fraction(1, 2), Fraction(1, 4)]
@@ -23,7 +24,7 @@ LEVELS = [Fraction(1), Fraction(1, 2), Fraction(1, 4)]
 @pytest.mark.skipif(not DATA, reason="needs the data sets: set PRIVACY_SQL_DATA")
 def test_missing_values_hide_nobody_in_two_releases_of_a_census_file(tmp_path: Path) -> None:
     dice = np.random.default_rng(0)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         people = PaperPeople(engine, Path(str(DATA)), "adult")
         rows = people.rows.copy()
         for column in people.quasi:

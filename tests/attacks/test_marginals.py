@@ -16,6 +16,7 @@ from privacy_sql.cli.main import run
 from privacy_sql.errors import UsageError
 from privacy_sql.history.described import joinable
 from privacy_sql.history.register import FILE_NAME, Register
+from tests import engines
 from tests.oracles import marginals as oracle
 from tests.seeds import seeds
 
@@ -77,7 +78,7 @@ def test_the_values_left_are_those_of_some_table_that_agrees(seed: int, tmp_path
     chance = random.Random(seed)
     rows = [(chance.choice(AGES), chance.choice(SEXES), chance.choice(ILL)) for _ in range(4)]
     collection = next(collections(chance))
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         method = ps.Marginals(collection=[levels(m) for m in collection])
         release = ps.publish(engine, table(rows), [ps.KLink(1)], method)
         place = ps.write(engine, release, tmp_path / chance.choice(["people.csv", "people.parquet"]))
@@ -109,7 +110,7 @@ TWO = [{"age": 0, "ill": 0}, {"sex": 0, "ill": 0}]
 
 def test_what_two_marginals_say_together_exposes_more_than_either(tmp_path: Path) -> None:
     """Of a woman of 20 one table leaves flu, cold and gout, the other flu and cold; both two values."""
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(engine, table(PEOPLE), [ps.KLink(1)], ps.Marginals(collection=TWO))
         woman = [{"id": "her", "qi": {"age": "40", "sex": "F"}}]
         found = ps.intersection_attack(engine, [release], woman)
@@ -120,7 +121,7 @@ def test_what_two_marginals_say_together_exposes_more_than_either(tmp_path: Path
 
 def test_composition_reads_registered_marginals(tmp_path: Path) -> None:
     register = tmp_path / FILE_NAME
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(engine, table(PEOPLE), [ps.KLink(1)], ps.Marginals(collection=TWO))
         place = ps.write(engine, release, tmp_path / "people.csv")
         Register(register).keep("people", place)
@@ -135,7 +136,7 @@ def test_composition_reads_registered_marginals(tmp_path: Path) -> None:
 def test_marginals_that_say_more_than_their_join_are_refused(tmp_path: Path) -> None:
     triangle = [{"age": 0, "ill": 0}, {"sex": 0, "ill": 0}, {"age": 0, "sex": 0}]
     register = tmp_path / FILE_NAME
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(engine, table(PEOPLE), [ps.KLink(1)], ps.Marginals(collection=triangle))
         place = ps.write(engine, release, tmp_path / "people.csv")
         with pytest.raises(UsageError, match="together say more than their join"):
@@ -144,14 +145,14 @@ def test_marginals_that_say_more_than_their_join_are_refused(tmp_path: Path) -> 
     with pytest.raises(UsageError, match="together say more than their join"):
         ps.Composition("register", register=str(register)).releases()
     plain = [{"age": 0, "sex": 0}]
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(engine, table(PEOPLE), [ps.KLink(1)], ps.Marginals(collection=plain))
         with pytest.raises(UsageError, match="no single sensitive"):
             ps.intersection_attack(engine, [release], [{"id": 1, "qi": {"age": "40"}}])
 
 
 def test_the_command_line_attacks_marginals_beside_a_description(tmp_path: Path) -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(engine, table(PEOPLE), [ps.KLink(1)], ps.Marginals(collection=TWO))
         place = ps.write(engine, release, tmp_path / "people.csv")
     (tmp_path / "b.csv").write_text("age,illness\n20,flu\n20,cold\n40,gout\n40,cold\n")

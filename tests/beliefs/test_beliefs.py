@@ -21,6 +21,7 @@ from privacy_sql.counted.grouping import Grouping
 from privacy_sql.kernels.beliefs.move import exact_posteriors
 from privacy_sql.kernels.beliefs.posterior import swept
 from privacy_sql.studies.background_knowledge import Beliefs
+from tests import engines
 from tests.oracles import background_knowledge as oracle
 
 JOBS = ps.Tree({"cook": ["food", "*"], "baker": ["food", "*"], "nurse": ["care", "*"]})
@@ -35,7 +36,7 @@ bandwidth = st.sampled_from(["0", "3/10", "3/4", "1", "5/4", "inf"])
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Any]:
-    with ps.connect() as made:
+    with engines.opened() as made:
         yield made
 
 

@@ -15,6 +15,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.cli.main import run
 from privacy_sql.errors import DataError, UsageError
+from tests import engines
 from tests.oracles import background_knowledge as oracle
 from tests.seeds import seeds
 
@@ -76,7 +77,7 @@ def test_a_prior_from_a_file_moves_as_every_assignment_says(seed: int, tmp_path:
     chance.shuffle(lines)
     path = written(tmp_path / "prior.csv", ["age", "sex", "value", "probability"], lines)
     expected = risks(rows, beliefs)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         asked = ps.BTPrivacy(t="1/2", prior={"file": str(path)}, distance="js")
         (verdict,) = ps.check(engine, table(rows), [asked]).values()
     assert verdict.points[0].group_risk == pytest.approx([expected[g] for g in sorted(expected)])
@@ -106,7 +107,7 @@ def test_beliefs_learned_from_another_table_are_its_kernel_estimate(seed: int, t
         if sum(sums.values()):
             beliefs[kind] = {value: w / sum(sums.values()) for value, w in sums.items()}
     expected = risks(rows, beliefs)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         asked = ps.BTPrivacy(
             bandwidth=str(bandwidth), t="1/2", prior={"learned_from": {"file": str(path)}}, distance="js"
         )
@@ -117,7 +118,7 @@ def test_beliefs_learned_from_another_table_are_its_kernel_estimate(seed: int, t
 def test_a_table_that_learns_from_itself_believes_what_it_believes_anyway(tmp_path: Path) -> None:
     rows = drawn(random.Random(3), 12)
     path = written(tmp_path / "same.csv", ["age", "sex", "ill"], [row[:3] for row in rows])
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         asked = [
             ps.BTPrivacy(bandwidth="0.6", t="1/2"),
             ps.BTPrivacy(bandwidth="0.6", t="1/2", prior={"learned_from": {"file": str(path)}}),
@@ -135,7 +136,7 @@ def test_values_nobody_has_are_smoothed_and_carried_like_the_others(tmp_path: Pa
     path = written(tmp_path / "prior.csv", ["age", "value", "probability"], lines)
     before = {"flu": "1/4", "burn": "1/2", "cold": "1/4"}
     after = {"flu": "1/2", "burn": "1/2", "cold": "0"}
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         for measure in ("smoothed_js", "emd", "tv"):
             asked = ps.BTPrivacy(t="0.9", prior={"file": str(path)}, distance=measure)
             (verdict,) = ps.check(engine, subject, [asked]).values()
@@ -174,7 +175,7 @@ def test_a_file_that_is_no_prior_is_refused_without_a_value_of_it(
 ) -> None:
     path = tmp_path / "prior.csv"
     path.write_text(text)
-    with ps.connect() as engine, pytest.raises(DataError, match=message) as refused:
+    with engines.opened() as engine, pytest.raises(DataError, match=message) as refused:
         ps.check(
             engine, table(drawn(random.Random(1), 4)), [ps.BTPrivacy(t="0.2", prior={"file": str(path)})]
         )
@@ -189,12 +190,12 @@ def test_a_prior_is_a_file_and_the_bandwidth_belongs_to_what_is_learned() -> Non
     for more in ({"t": "0.2", "bandwidth": "0.3"}, {"skyline": [["0.3", "0.2"]]}):
         with pytest.raises(UsageError, match="needs only t"):
             ps.BTPrivacy(**more, **spelt)
-    with ps.connect() as engine, pytest.raises(UsageError, match="needs only t"):
+    with engines.opened() as engine, pytest.raises(UsageError, match="needs only t"):
         people = table(drawn(random.Random(1), 4))
         ps.knowledge_attack(engine, people, "0.2", ["0.3"], prior={"file": "prior.csv"})
     with pytest.raises(UsageError, match="needs a bandwidth"):
         ps.BTPrivacy(t="0.2", prior={"learned_from": {"file": "x.csv"}})
-    with ps.connect() as engine, pytest.raises(UsageError, match="no file"):
+    with engines.opened() as engine, pytest.raises(UsageError, match="no file"):
         ps.check(engine, table(drawn(random.Random(1), 4)), [ps.BTPrivacy(t="0.2", prior={"file": "no.csv"})])
 
 

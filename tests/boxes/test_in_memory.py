@@ -24,6 +24,7 @@ from privacy_sql.criteria import Criterion
 from privacy_sql.judge import Requirements
 from privacy_sql.query.template import Query
 from privacy_sql.spaces import partitions
+from tests import engines
 from tests.oracles.partitions import Along, partition
 from tests.oracles.verdicts import keeps
 from tests.seeds import NIGHTLY, OFTEN, enough, seeds, tries
@@ -150,7 +151,7 @@ def test_boxes_in_memory_are_those_of_statements(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(partitions, "FEW_PLACES", few_places)
     monkeypatch.setattr(in_memory, "AT_ONCE", 40)
     cut = 0
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         for seed in SEEDS:
             table, require, plan = drawn(seed * 2 + (few_places == 3))
             base = count(engine, table)
@@ -183,7 +184,7 @@ def test_boxes_are_those_of_the_words_of_the_paper(split: str, seed: int) -> Non
     rows = [tuple(row) for row in frame[[*quasi, "s"]].itertuples(index=False, name=None)]
     expected = by_hand(rows, quasi, require, split)
     table = ps.Table(frame[[*quasi, "s"]], {name: KINDS[name] for name in quasi}, "s")
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         base = count(engine, table)
         plan = CutPlan(split)
         found = both(base, require, plan)
@@ -214,7 +215,7 @@ LIMITS = 60 if NIGHTLY else 6  # enough of them to have met each kind
 def test_limits_at_what_is_attained_and_next_to_it_part_boxes_alike() -> None:
     makes = [ps.CKSafety, lambda c, _: ps.TCloseness(c), lambda c, _: ps.BetaLikeness(c)]
     asked = 0
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         for seed in tries(24):
             rng = random.Random(seed)
             base = count(engine, ps.Table(people(rng, 40)[["age", "job", "s"]], ["age", "job"], "s"))
@@ -241,7 +242,7 @@ def test_larger_tables_and_requirements_of_somebody_are_cut_by_statements(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     table = ps.Table(people(random.Random(3), 40)[["age", "job", "s"]], ["age", "job"], "s")
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         base = count(engine, table)
 
         def in_arrays(*require: Criterion) -> bool:

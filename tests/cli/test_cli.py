@@ -18,6 +18,7 @@ import privacy_sql as ps
 from privacy_sql import registry
 from privacy_sql.cli import main
 from privacy_sql.errors import DataError, EngineError, NoSafeChoice, NotSafe, UsageError
+from tests import engines
 from tests.command_line import Told, call
 from tests.project.test_project import PROJECT, RELEASE, ROWS, write
 
@@ -349,7 +350,7 @@ def test_a_database_that_is_not_there_is_not_made_by_looking_for_it(tmp_path: Pa
 
 def test_python_is_told_in_words_what_it_gave_in_place_of_what() -> None:
     table = ps.Table("people", ["age"])
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         for given, code in [
             ((engine, table, ps.KAnonymity(2), ps.FullDomain()), "bad_requirement"),
             ((engine, table, ["k_anonymity(k=2)"], ps.FullDomain()), "bad_requirement"),

@@ -217,7 +217,7 @@ def test_the_steps_of_a_run_are_read_from_top_to_bottom() -> None:
 
 
 def test_nothing_is_kept_of_statements_when_nobody_listens(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.DEBUG, "privacy_sql"), ps.connect() as engine:
+    with caplog.at_level(logging.DEBUG, "privacy_sql"), engines.opened() as engine:
         engine.fetch(Query("select 'x' as a", "one"))
         with statements.listening() as heard:
             engine.fetch(Query("select 'x' as a", "two"))

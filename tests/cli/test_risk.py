@@ -13,6 +13,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.cli.main import run
+from tests import engines
 from tests.oracles import risks as oracle
 from tests.seeds import seeds
 
@@ -169,7 +170,7 @@ def test_every_kind_of_published_rows_has_the_risks_of_its_people(
     free: Any = {"columns": ["town"], **said} if said else ()
     shown = frame if said else frame.drop(columns="town")
     quasi = {"age": ps.Intervals(5, 10), "job": ps.KeepOrDrop()}
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(
             engine, ps.Table(shown, quasi, "ill", insensitive=free), [ps.KAnonymity(2)], method
         )

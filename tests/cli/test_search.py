@@ -13,6 +13,7 @@ import privacy_sql as ps
 from privacy_sql.cli.main import main, run
 from privacy_sql.errors import Undecided
 from privacy_sql.project.example import write as write_example
+from tests import engines
 
 
 @pytest.fixture(scope="module")
@@ -231,7 +232,7 @@ def test_decided_insensitive_columns_are_not_asked_about_again(example, tmp_path
 
 def test_insensitive_columns_that_single_nobody_out_are_told_and_not_refused():
     rows = pd.DataFrame({"age": ["30", "31", "41", "44"] * 2, "team": ["a"] * 8, "ill": [*"fgfg"] * 2})
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(rows, {"age": ps.Intervals(2, 10)}, "ill", insensitive=["team"])
         found = ps.search(engine, table, [ps.KAnonymity(4)])
         assert found.to_frame().query("best").safe.all()
@@ -251,7 +252,7 @@ def test_a_search_says_where_there_was_no_time_to_ask_about_insensitive_columns(
     else:  # the search took all of it
         clock = iter(range(0, 10**6, 1000))
         monkeypatch.setattr("privacy_sql.api.time", SimpleNamespace(monotonic=lambda: next(clock)))
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(rows, {"age": ps.Intervals(10)}, insensitive=["team"])
         found = ps.search(engine, table, [ps.KAnonymity(2)], ps.FullDomain(time_limit=seconds))
     assert found.refusal is None and found.baseline is None
@@ -265,7 +266,7 @@ def test_a_release_that_run_refuses_at_any_levels_is_refused_by_search():
         {"who": [*"aabbcc"], "age": [*"111111"], "hours": [*"334455"], "ill": [*"fgfgfg"]}, dtype=object
     )
     named = {"identifier": "who", "values_per_person": "set", "insensitive": ["hours"]}
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         found = ps.search(engine, ps.Table(rows, ["age"], "ill", **named), [ps.KAnonymity(2)])
         assert not found.to_frame().query("best").safe.any()
         assert found.refusal.code == "several_values"

@@ -14,6 +14,7 @@ import privacy_sql as ps
 from privacy_sql.counted import base
 from privacy_sql.errors import PrivacySqlError
 from privacy_sql.parameters import given
+from tests import engines
 
 ROWS = {
     "age": ["30", "31", "30", "41", "44", "44"],
@@ -71,7 +72,7 @@ def test_rows_added_to_a_frame_after_the_count_are_not_seen(engine: Any) -> None
 def test_a_file_that_changes_after_the_count_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     pd.DataFrame(ROWS).to_csv(path, index=False)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         people = ps.count(engine, table(path))
         assert ps.check(engine, people, [ps.KAnonymity(1)])
         pd.DataFrame(ROWS).iloc[:3].to_csv(path, index=False)
@@ -80,7 +81,7 @@ def test_a_file_that_changes_after_the_count_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_table_counted_elsewhere_is_refused_and_other_roles_are_counted_anew() -> None:
-    with ps.connect() as engine, ps.connect() as other:
+    with engines.opened() as engine, engines.opened() as other:
         people = ps.count(engine, table(pd.DataFrame(ROWS)))
         with pytest.raises(PrivacySqlError, match="different engine counted"):
             ps.check(other, people, REQUIRE)
@@ -89,7 +90,7 @@ def test_a_table_counted_elsewhere_is_refused_and_other_roles_are_counted_anew()
 
 
 def test_several_sensitive_columns_are_counted_once_for_all_of_them() -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         both = ps.Table(pd.DataFrame(ROWS), {"age": ps.Intervals(10)}, ["illness", "job"])
         people = ps.count(engine, both)
         assert len(ps.check(engine, people, [ps.KAnonymity(1)])) == 2
@@ -100,7 +101,7 @@ def test_several_sensitive_columns_are_counted_once_for_all_of_them() -> None:
 
 def test_what_is_made_of_the_counts_goes_with_whoever_asked() -> None:
     """A page asks for hours; before, every question left its relations until the engine was closed."""
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         people = ps.count(engine, table(pd.DataFrame(ROWS)))
         made = ps.Query(
             "select (select count(*) from duckdb_tables()) + (select count(*) from duckdb_views()) as n"

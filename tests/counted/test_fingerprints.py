@@ -14,6 +14,7 @@ import privacy_sql as ps
 from privacy_sql.counted.fingerprints import fingerprint
 from privacy_sql.errors import NotSafe
 from privacy_sql.query.template import Sql, render
+from tests import engines
 from tests.seeds import seeds
 
 ROWS = [("a", "b"), ("a", None), ("", "b"), (None, None), ("a|b", "ü🦆")]
@@ -44,7 +45,7 @@ def test_every_change_of_a_value_changes_the_fingerprint(engine: Any, rows: list
 
 
 def test_engines_agree_on_the_fingerprint(engine: Any) -> None:
-    with ps.connect() as other:
+    with engines.opened() as other:
         assert marks(engine, ROWS) == marks(other, ROWS)
 
 
@@ -74,7 +75,7 @@ def test_the_fingerprint_is_that_of_its_definition(engine: Any, seed: int) -> No
 
 
 def test_an_engine_that_adds_digits_faster_adds_the_same() -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         shown = {"columns": ["x", "y"], "empty_is_null": False, "counted": None}
         columns = [list(column) for column in zip(*ROWS, strict=True)]
         relation = engine.load({"x": ("varchar", columns[0]), "y": ("varchar", columns[1])}, "rows")

@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-import privacy_sql as ps
 from privacy_sql.counted.profiling import profile
 from privacy_sql.engines import duckdb
+from tests import engines
 
 PEOPLE = pd.DataFrame(
     {"age": ["1", "1", "2", None], "a b": ["x", "y", "z", "z"], "id": list("pqrs")}, dtype=object
@@ -50,7 +50,7 @@ def test_a_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         return found
 
     monkeypatch.setattr(duckdb.DuckDB, "_run", watched)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         found = profile(engine, place)
     assert not place.exists()
     assert [column.n_values for column in found.columns.values()] == [2, 3, 4]

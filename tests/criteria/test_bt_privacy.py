@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import privacy_sql as ps
 from privacy_sql.criteria import read
 from privacy_sql.kernels.beliefs import posterior as kernel
+from tests import engines
 from tests.oracles import background_knowledge as oracle
 
 JOBS = ps.Tree({"cook": ["food", "*"], "baker": ["food", "*"], "nurse": ["care", "*"]})
@@ -26,7 +27,7 @@ AGES = [20, 25, 30, 40]
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Any]:
     """One engine for all examples of a property."""
-    with ps.connect() as made:
+    with engines.opened() as made:
         yield made
 
 
@@ -106,7 +107,7 @@ ROWS = [(20, "cook", "flu", 0), (25, "baker", "cold", 0), (30, "cook", "flu", 1)
 
 
 def verdict_of(question: ps.BTPrivacy, rows: Any = ROWS, **more: Any) -> ps.Verdict:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         (found,) = ps.check(engine, table(rows, **more), [question]).values()
     return found
 
@@ -274,7 +275,10 @@ def test_leaves_on_different_levels_are_refused() -> None:
 def test_several_values_per_person_are_refused() -> None:
     frame = pd.DataFrame({"id": ["p", "p", "q"], "age": [20, 20, 30], "ill": ["flu", "cold", "flu"]})
     several = ps.Table(frame, ["age"], "ill", identifier="id", values_per_person="set")
-    with ps.connect() as engine, pytest.raises(ps.PrivacySqlError, match="one sensitive value per person"):
+    with (
+        engines.opened() as engine,
+        pytest.raises(ps.PrivacySqlError, match="one sensitive value per person"),
+    ):
         ps.check(engine, several, [ps.BTPrivacy(bandwidth="0.3", t="0.1")])
 
 

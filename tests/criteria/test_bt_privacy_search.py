@@ -18,6 +18,7 @@ from privacy_sql.counted.grouping import Grouping
 from privacy_sql.judge import Requirements, judge
 from privacy_sql.methods.full_domain import FullDomain
 from privacy_sql.query.template import Query, render
+from tests import engines
 
 JOBS = ps.Tree({"cook": ["food", "*"], "baker": ["food", "*"], "nurse": ["care", "*"]})
 
@@ -67,7 +68,7 @@ def test_cutting_keeps_every_group_within_t_judged_exactly(engine: Any) -> None:
 def test_the_candidate_halves_of_a_level_are_asked_about_in_one_statement(monkeypatch: Any) -> None:
     asked: list[str] = []
     monkeypatch.setattr(beliefs, "render", lambda name, **more: (asked.append(name), render(name, **more))[1])
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         require = [ps.KAnonymity(3), ps.BTPrivacy(bandwidth="0.3", t="0.3")]
         release = ps.publish(engine, people(400), require, ps.Multidimensional())
         assert release.grouping.n_groups > 60

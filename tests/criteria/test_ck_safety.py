@@ -18,6 +18,7 @@ from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import read
 from privacy_sql.errors import PrivacySqlError, Undecided
 from privacy_sql.judge import failing
+from tests import engines
 from tests.oracles import worst_case as oracle
 
 few = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -291,7 +292,7 @@ def test_more_facts_than_can_be_computed_are_undecided_not_safe(engine: Any) -> 
 
 def test_a_value_of_a_limit_is_named_as_it_reads_and_a_missing_one_is_refused() -> None:
     rows = pd.DataFrame({"g": ["x"] * 4, "s": [True, True, True, False]})
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         asked = ps.CKSafety("0.9", 0, per_value={True: {"c": "0.5", "k": 0}})
         (verdict,) = ps.check(engine, ps.Table(rows, ["g"], "s"), [asked]).values()
     assert not verdict.safe and verdict.value == Fraction(3, 4)

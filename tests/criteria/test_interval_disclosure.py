@@ -22,6 +22,7 @@ from privacy_sql.judge import evidence, failing
 from privacy_sql.kernels import near_values
 from privacy_sql.lattice.in_memory import InMemory
 from privacy_sql.publishing.rejudging import rejudge
+from tests import engines
 from tests.criteria.random_tables import few, limits, rows, verdict
 from tests.oracles import near_values as oracle
 
@@ -130,7 +131,7 @@ def test_near_in_a_hierarchy_is_what_has_one_label(
 
 def assert_arrays_agree(table: Any, criterion: Any, value: Any, **settings: Any) -> None:
     frame = pd.DataFrame(list(table), columns=["g", "s"], dtype=object)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         base = count(engine, ps.Table(frame, ["g"], "s", **settings))
         assert criterion.decide(InMemory(base, with_sensitive=True).groups((0,))).value == value
 
@@ -326,7 +327,7 @@ def test_numbers_a_double_cannot_tell_apart_are_refused(engine: Any) -> None:
 
 
 def test_native_numbers_are_read_as_they_are_written() -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         # 0.8 - 0.7 lies above 0.1 in single and in double precision, and in what a reader sees it does not
         for values, kind in (([0.7, 0.8], "float64"), ([0.7, 0.8], "float32"), ([7, 8], "int64")):
             frame = pd.DataFrame({"g": ["x", "x"], "s": pd.Series(values, dtype=kind)})
@@ -389,7 +390,7 @@ def test_a_release_that_keeps_a_matrix_is_audited_by_the_same_matrix(tmp_path: P
     frame = pd.DataFrame({"age": [1, 2, 3, 4], "s": list("abab")})
     matrix = {"a": {"a": 0, "b": 2}, "b": {"a": 2, "b": 0}}
     table = ps.Table(frame, {"age": ps.Intervals(2)}, "s", distances={"s": matrix})
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         asked = ps.IntervalDisclosure(1, "1/2", "matrix")
         release = ps.publish(engine, table, [asked], ps.FullDomain())
         manifest = ps.write(engine, release, tmp_path / "out.csv")

@@ -17,6 +17,7 @@ from privacy_sql.counted.base import count
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import make
 from privacy_sql.query import statements
+from tests import engines
 from tests.criteria.random_tables import few
 from tests.oracles import known_columns as oracle
 from tests.seeds import seeds
@@ -114,7 +115,7 @@ def test_merging_two_groups_or_leaving_one_out_does_not_and_neither_is_declared(
 def test_a_search_finds_the_safe_choices_of_all(max_suppressed: str) -> None:
     """Every choice of levels by the definition; without suppression the search prunes by generalisation."""
     n_safe = 0
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         for seed in seeds(8):
             draw = random.Random(f"{seed} {max_suppressed}")
             people = [
@@ -176,7 +177,7 @@ def test_a_set_of_a_column_that_is_not_published_is_refused(engine: Any) -> None
 
 
 def test_a_method_whose_groups_have_no_labels_is_refused() -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         for method in (ps.Bucketize({}), ps.Multidimensional(), ps.Microaggregate(2)):
             with pytest.raises(ps.PrivacySqlError, match="a label for every column") as problem:
                 ps.publish(engine, table([(("x", "y", "z"), "a")] * 4), [ps.KnownColumns(m=1, k=2)], method)

@@ -15,6 +15,7 @@ from privacy_sql.criteria import Criterion, largest_size, least
 from privacy_sql.lattice.search import required_k
 from privacy_sql.reporting import crowds
 from privacy_sql.verdict import Verdict
+from tests import engines
 
 EXAMPLES: list[tuple[type[Criterion], tuple[Any, ...]]] = [
     (ps.KAnonymity, (2,)),
@@ -47,7 +48,7 @@ def table(people: str = "one") -> ps.Table:
 
 def found(require: list[Criterion], suppressed: str, people: str = "one") -> bool:
     """Whether a search finds anything safe, as a publication at the raw levels says too."""
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         try:
             ps.search(engine, table(people), require, ps.FullDomain(max_suppressed=suppressed))
         except ps.PrivacySqlError as problem:
@@ -79,7 +80,7 @@ def test_a_mixin_behind_a_requirement_counts_too() -> None:
         pass
 
     assert ps.TCloseness("0.9").on_arrays and not Behind("0.9").on_arrays
-    with ps.connect() as engine, pytest.raises(ps.PrivacySqlError, match="no choice is safe"):
+    with engines.opened() as engine, pytest.raises(ps.PrivacySqlError, match="no choice is safe"):
         ps.search(engine, table(), [Behind("0.9")], ps.FullDomain(max_suppressed="0.5"))
 
 
@@ -111,19 +112,19 @@ def test_two_requirements_of_one_text_are_refused_in_any_order() -> None:
     twice = [[together, apart], [apart, together], [Larger(2), ps.KAnonymity(2)], [ps.KAnonymity(2)] * 2]
     methods = [None, ps.FullDomain(), ps.Generalise(), ps.Multidimensional()]
     for require, method in product(twice, methods):
-        with ps.connect() as engine, pytest.raises(ps.PrivacySqlError) as refused:
+        with engines.opened() as engine, pytest.raises(ps.PrivacySqlError) as refused:
             if method is None:
                 ps.check(engine, table(), require)
             else:
                 ps.publish(engine, table(), require, method)
         assert refused.value.code == "same_requirement"
-        with ps.connect() as engine, pytest.raises(ps.PrivacySqlError, match="is required twice"):
+        with engines.opened() as engine, pytest.raises(ps.PrivacySqlError, match="is required twice"):
             ps.search(engine, table(), require)
 
 
 def test_a_search_with_suppression_asks_a_judgement_that_is_stricter_than_what_fails() -> None:
     rows = pd.DataFrame({"age": [*"11222"]})
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         people = ps.Table(rows, {"age": ps.KeepOrDrop()})
         for suppressed in ("0", "0.1"):
             best = ps.search(engine, people, [Larger(2)], ps.FullDomain(max_suppressed=suppressed)).best

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import privacy_sql as ps
 from privacy_sql.criteria._risks import EqualGroups
+from tests import engines
 from tests.criteria.random_tables import GROUPS, few, limits
 from tests.oracles import risks as oracle
 from tests.seeds import seeds
@@ -76,7 +77,7 @@ def test_a_risk_is_that_of_every_person_by_the_definition(
 
 @pytest.mark.parametrize("way", PROSECUTOR, ids=[str(way) for way in PROSECUTOR])
 def test_a_search_with_suppression_leaves_out_as_few_as_any_subset_of_groups(way: dict[str, Any]) -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         for seed in seeds(6):
             draw = random.Random(f"{seed} {way}")
             labels = [draw.choice("abcde") for _ in range(draw.randint(2, 12))]
@@ -115,7 +116,7 @@ def test_leaving_out_the_larger_groups_raises_a_mean_so_that_is_not_declared() -
 
 
 def test_the_story_says_how_many_people_a_limit_asks_for() -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(pd.DataFrame({"g": ["x"] * 11}), ["g"])
         (found,) = ps.check(engine, table, [ps.ReidentificationRisk("0.09")]).values()
     assert found.story == "The smallest group has 11 people; at most 0.09 needs 12 people."

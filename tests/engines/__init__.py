@@ -2,27 +2,73 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import privacy_sql as ps
 from privacy_sql import registry
+from privacy_sql.engines._duckdb_connection import USERS_OWN
 from tests.engines import server
 
 # the third has its rows on PostgreSQL, while its counts travel to embedded DuckDB
 NAMES = ("duckdb", "postgres", "postgres_travelling")
 
 
+# the DuckDB that stays open for the tests of this worker
+_kept: list[ps.Engine] = []
+
+
+@contextmanager
+def opened() -> Iterator[ps.Engine]:
+    """What `ps.connect()` gives, and in a build a session of one that the worker keeps open.
+
+    Opening and closing DuckDB costs as much as ten statements, and most tests only need a place to count.
+    At night each of them opens its own. After a test that closes, breaks or fills it there is a new one.
+    """
+    # a test that looks at what is left in the folder for temporary files has one of its own
+    usual = os.environ.get("TMPDIR") or "/tmp"
+    if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" or tempfile.gettempdir() != usual:
+        with ps.connect() as own:
+            yield own
+        return
+    if _kept and not _as_new(_kept[0]):
+        none_kept()
+    if not _kept:
+        places = [Path(usual), Path(__file__).parents[2]]
+        _kept.append(ps.connect("duckdb:", folders=places))
+    yield _kept[0].session()
+
+
+def none_kept() -> None:
+    """Close what is kept, for a test that needs no other DuckDB to be open in this process."""
+    while _kept:
+        _kept.pop().close()
+
+
+def _as_new(engine: ps.Engine) -> bool:
+    """Whether nothing of a test is left on the connection of an engine."""
+    try:
+        with contextlib.suppress(duckdb.TransactionException):
+            engine.connection.rollback()
+        return not engine.connection.execute(USERS_OWN).fetchall()
+    except (ps.PrivacySqlError, duckdb.Error):  # closed or broken
+        return False
+
+
 def connected(name: str, **options: Any) -> Any:
     """An engine by name; searches stay where the rows are unless the name says that counts travel."""
     if name == "duckdb":
-        return ps.connect()
+        return opened()
     os.environ["PRIVACY_SQL_TEST_DSN"] = dsn()
     travel = {} if name.endswith("travelling") else {"travel": 0}
     made = ps.connect("postgres:", **{"dsn_env": "PRIVACY_SQL_TEST_DSN", **travel, **options})

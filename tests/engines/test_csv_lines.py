@@ -15,6 +15,7 @@ from privacy_sql.engines._repeated_lines import BUFFER
 from privacy_sql.engines._sources import without_end_marks
 from privacy_sql.errors import DataError
 from privacy_sql.query.template import Query
+from tests import engines
 from tests.command_line import call
 
 CELLS = ["a", "", '"b"', '""', "\\.", '"\\."', "\\.c", '"a\n\\.\nb"', '"a\r\n\r\nb"']
@@ -61,7 +62,7 @@ def test_a_file_of_one_column_has_the_rows_of_its_lines(engine: Any, tmp_path: P
 def test_a_text_whose_lines_look_like_rows_is_one_cell(tmp_path: Path, inside: str) -> None:
     path, n = tmp_path / "people.csv", BUFFER // 8 // (20 * len(inside))
     path.write_text("c,q,x,s\n" + f'k,a,1,"{inside * 20}"\n' * n, newline="")
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         (verdict,) = ps.check(engine, ps.Table(path, ["c"]), [ps.KAnonymity(2)]).values()
     assert verdict.value == n
 

@@ -17,6 +17,7 @@ from privacy_sql.engines import _packed_columns
 from privacy_sql.engines.duckdb import DuckDB
 from privacy_sql.query import statements
 from privacy_sql.query.template import Query, Sql
+from tests import engines
 from tests.seeds import seeds
 
 ODD = ["a", "b", "", "'", '"', "é", "Z", "10", "9", "1.0", "NULL", "x" * 50, " a", "a ", "&", None]
@@ -28,7 +29,7 @@ def written(folder: Path, draw: random.Random, n: int = 3000) -> Path:
         {name: [draw.choice(values) for _ in range(n)] for name, values in columns.items()}, dtype="string"
     )
     file = folder / "rows.parquet"
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         engine.write_file(Query(f"select * from {engine.source(rows)}", "rows"), file, "parquet")
     return file
 
@@ -121,7 +122,7 @@ def test_columns_that_are_no_text_and_rows_that_are_filtered_are_counted_as_befo
     monkeypatch.setattr(_packed_columns, "LARGE", 0)
     file = written(tmp_path, random.Random(2))
     assert not packed(told(file, where="q = 'a' or q is null")[-1])
-    with ps.connect() as engine, statements.listening([]) as heard:
+    with engines.opened() as engine, statements.listening([]) as heard:
         numbers = tmp_path / "numbers.parquet"
         engine.write_file(
             Query("select i % 3 as q, 'a' as s from range(50) as t(i)", "n"), numbers, "parquet"
@@ -143,7 +144,7 @@ def test_a_file_that_became_another_while_it_was_read_is_counted_anew(
 
         def running(self: DuckDB, query: Query, *more: Any) -> Any:
             if query.origin == "combinations":
-                with ps.connect() as other:
+                with engines.opened() as other:
                     other.write_file(Query(text.format("c"), "rows"), file, "parquet")
             return run(self, query, *more)
 

@@ -14,6 +14,7 @@ from privacy_sql.counted.base import Base, count
 from privacy_sql.engines import Engine, _repeated_lines
 from privacy_sql.errors import PrivacySqlError
 from privacy_sql.query.template import Query, Sql
+from tests import engines
 from tests.seeds import seeds
 
 # what a line may hold that a reader of CSV takes for more than it is, or for less
@@ -28,7 +29,7 @@ def every_file(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def engine() -> Iterator[Engine]:
-    with ps.connect() as opened:
+    with engines.opened() as opened:
         yield opened
 
 

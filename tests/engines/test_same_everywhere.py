@@ -10,6 +10,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.query.template import Query
+from tests import engines
 from tests.engines import odd_people, random_people
 from tests.seeds import START
 
@@ -23,13 +24,13 @@ def test_random_tables_of_odd_values_are_judged_and_published_as_on_duckdb(
     engine: Any, tmp_path: Path, seed: int
 ) -> None:
     (tmp_path / "other").mkdir()
-    with ps.connect() as other:
+    with engines.opened() as other:
         expected = list(random_people.told(other, seed, tmp_path / "other"))
     assert list(random_people.told(engine, seed, tmp_path)) == expected
 
 
 def test_random_tables_show_every_answer(tmp_path: Path) -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         found = [told for seed in (2, 3, 5, 7) for _, told in random_people.told(engine, seed, tmp_path)]
     verdicts = {told[0] for told in found if isinstance(told, tuple)}
     assert verdicts == {True, False}

@@ -114,7 +114,7 @@ METHODS: dict[str, Any] = {
 def test_a_method_leaves_the_same_rows_as_on_duckdb(spark: Any, tmp_path: Path, name: str) -> None:
     require = ps.KLink(2) if name == "marginals" else ps.KAnonymity(2)
     written = []
-    with ps.connect() as embedded:
+    with engines.opened() as embedded:
         for number, engine in enumerate((embedded, spark)):
             release = ps.publish(engine, people(), [require], METHODS[name])
             assert release.safe
@@ -209,7 +209,7 @@ def test_odd_names_and_values_are_counted_and_published_as_they_are(spark: Any, 
 
 
 def test_the_fingerprint_is_that_of_duckdb_and_tells_null_from_an_empty_text(spark: Any) -> None:
-    with ps.connect() as embedded:
+    with engines.opened() as embedded:
         for rows in (test_fingerprints.ROWS, *test_fingerprints.CHANGED.values()):
             found = test_fingerprints.marks(spark, rows)
             assert found == test_fingerprints.marks(embedded, rows)

@@ -14,6 +14,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.hierarchies import Tree
 from privacy_sql.project import reading
+from tests import engines
 from tests.command_line import call
 from tests.explorer.served import Asker, served
 
@@ -66,7 +67,7 @@ def test_counts_and_proposals_are_those_of_profile_and_init(
 def test_sets_that_single_people_out_are_those_of_identify(page: Asker, project: Path) -> None:
     told = page.work("columns", do="identify")["answer"]
     (plan,) = reading.read(project).plans.values()
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         found = ps.identify(engine, plan.table, 3)
     assert told["people"] == found.people
     assert {one["columns"]: one["people"] for one in told["singled"]} == found.people_by_least_size

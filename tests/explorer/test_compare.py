@@ -9,6 +9,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.errors import UsageError
+from tests import engines
 from tests.explorer.deciding import REQUIRE, ask, decided, people, table, work
 from tests.explorer.served import Asker
 from tests.seeds import seeds
@@ -23,7 +24,7 @@ def test_each_choice_has_the_numbers_of_check_and_of_the_studies(seed: int, allo
     with decided(table(rows), {}, allowed=allowed) as decision:
         told = ask(decision, "compare", choices=PINNED)["choices"]
         assert [one["levels"] for one in told] == PINNED
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         for levels, one in zip(PINNED, told, strict=True):
             method = ps.Generalise(levels, max_suppressed=allowed)
             release = ps.publish(engine, table(rows), REQUIRE, method)
@@ -73,7 +74,7 @@ def test_another_way_to_publish_is_judged_as_publish_judges_it(method: str) -> N
     with decided(table(rows), {}, require) as decision:
         told = work(decision, "compare", method=method)
     made = ps.Multidimensional() if method == "multidimensional" else ps.Microaggregate(k=3)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(engine, table(rows), require, made)
         (verdict,) = release.verdicts.values()
         assert (told["safe"], told["method"]) == (release.safe, method)

@@ -21,6 +21,7 @@ from privacy_sql.project import reading
 from privacy_sql.reporting import recording
 from privacy_sql.reporting.words import percent
 from privacy_sql.verdict import holds
+from tests import engines
 from tests.command_line import call
 from tests.explorer.deciding import ask, decided, people, table
 from tests.explorer.served import Asker, served
@@ -108,7 +109,7 @@ def whole(folder: Path) -> Iterator[Asker]:
 def published(folder: Path, levels: dict[str, int], allowed: str = "0") -> Any:
     """The choice as `run` would publish it."""
     (plan,) = reading.read(folder).plans.values()
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         return api.publish(engine, plan.table, plan.require, ps.Generalise(levels, max_suppressed=allowed))
 
 
@@ -217,7 +218,7 @@ def test_the_best_guess_is_the_worst_case_of_the_facts_that_are_required(whole: 
     release = published(folder, now["levels"])
     assert now["guess"] == float(release.verdicts["ck_safety(c=0.6, k=1)"].value)
     (plan,) = reading.read(folder).plans.values()
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = api.publish(engine, plan.table, plan.require, ps.Generalise(now["levels"]))
         assert now["guess"] == float(ps.disclosure_curve(engine, release, 1)[1])
 
@@ -284,7 +285,7 @@ def test_a_slider_is_a_parameter_that_changes_the_limit_and_no_value(name: str) 
     more = {"household": "home"} if name == "household_k_anonymity" else {}
     draw = random.Random(name)
     first = make(name, examples[name][0])
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         for _ in seeds(20):
             rows = pd.DataFrame(
                 {

@@ -10,6 +10,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.errors import UsageError
 from privacy_sql.project.reading import read
+from tests import engines
 from tests.command_line import call
 from tests.explorer.deciding import ask, decided, people, table
 from tests.explorer.served import Asker, served
@@ -40,7 +41,7 @@ def test_answers_become_requirements_and_those_of_other_kinds_stay() -> None:
             "k_anonymity(k=5)", "ck_safety(c=1/2, k=2)", "t_closeness(t=0.3)", "l_diversity(l=2)",
         ]  # fmt: skip
         assert decision.levels == {"age": 2, "job": 0}
-        with ps.connect() as engine:
+        with engines.opened() as engine:
             release = ps.publish(engine, table(people(1)), decision.plan.require, ps.Generalise({"age": 2}))
         assert decision.judged(decision.levels).safe == release.safe
         decision.undo(decision.version)

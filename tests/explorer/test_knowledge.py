@@ -12,6 +12,7 @@ import privacy_sql as ps
 from privacy_sql.errors import UsageError
 from privacy_sql.explorer.screens.knowledge import FACTS
 from privacy_sql.project.reading import read
+from tests import engines
 from tests.command_line import call
 from tests.explorer.deciding import REQUIRE, ask, decided, people, table, work
 from tests.explorer.served import Asker, served
@@ -27,7 +28,7 @@ def test_the_curve_is_that_of_the_study_and_of_the_paper(seed: int) -> None:
         levels = dict(zip(("age", "job"), choice, strict=True))
         with decided(table(rows), levels) as decision:
             (column,) = ask(decision, "knowledge")["columns"]
-            with ps.connect() as engine:
+            with engines.opened() as engine:
                 release = ps.publish(engine, table(rows), REQUIRE, ps.Generalise(levels))
                 for language, told in column["curve"].items():
                     curve = ps.disclosure_curve(engine, release, FACTS, language)
@@ -82,7 +83,7 @@ def test_who_studied_the_data_is_judged_as_check_does() -> None:
     rows = people(5) * 2
     with decided(table(rows), {"age": 1, "job": 1}, [ps.KAnonymity(1)]) as decision:
         (told,) = work(decision, "knowledge", about="studied", bandwidth="0.4", t="0.25")["verdicts"]
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         asked = [ps.BTPrivacy(bandwidth="0.4", t="0.25")]
         release = ps.publish(engine, table(rows), [ps.KAnonymity(1)], ps.Generalise({"age": 1, "job": 1}))
         (verdict,) = ps.check(engine, release, asked).values()
@@ -106,7 +107,7 @@ def test_who_holds_a_registered_release_is_judged_as_check_does(folder: Path) ->
         (told,) = job["answer"]["verdicts"]
         project = read(folder)
         (plan,) = project.selected(())
-        with ps.connect() as engine:
+        with engines.opened() as engine:
             method = ps.Generalise(page.decision.levels, max_suppressed="0.01")
             release = ps.publish(engine, plan.table, plan.require, method)
             asked = ps.Composition(with_="register", at="1/2").within(folder)

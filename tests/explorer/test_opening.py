@@ -17,6 +17,7 @@ import privacy_sql as ps
 from privacy_sql.counted import base
 from privacy_sql.errors import UsageError
 from privacy_sql.explorer import opening
+from tests import engines
 from tests.explorer.deciding import decided, people, table
 
 
@@ -75,7 +76,7 @@ def test_what_is_decided_on_the_page_comes_back_and_the_engine_goes_on(
             job = send(f"/api/jobs/{job['id']}", {})
         found["boxes"] = job["state"]
 
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         counted = ps.count(engine, table(people(1) * 3))
         own = base.counted
 
@@ -101,7 +102,7 @@ def test_it_starts_from_groups_of_five_where_nothing_is_required(monkeypatch: py
         found["told"] = send("/api/decide", {})["answer"]["summary"]
 
     monkeypatch.setattr(opening.webbrowser, "open", reader(found, look))
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         ps.count(engine, table(people(2) * 3)).explore()
     (asked,) = found["told"]["requirements"]
     assert asked["requirement"] == "k_anonymity(k=5)" and found["told"]["project"] == ""
@@ -121,14 +122,14 @@ def test_a_notebook_shows_the_address_and_opens_nothing(monkeypatch: pytest.Monk
     for name, module in (("ipykernel", kernel), ("IPython", kernel), ("IPython.display", kernel)):
         monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.setattr(opening.webbrowser, "open", lambda address: pytest.fail("a browser was opened"))
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         ps.count(engine, table(people(2) * 3)).explore([ps.KAnonymity(2)])
     assert len(shown) == 1 and "http://127.0.0.1:" in shown[0] and "token=" in shown[0]
 
 
 def test_what_cannot_be_decided_is_refused_before_anything_opens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening.webbrowser, "open", lambda address: pytest.fail("a browser was opened"))
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         grouped = ps.count(engine, table(people(2), group="who", drop=[]))
         with pytest.raises(UsageError, match="no quasi-identifier has levels"):
             grouped.explore()

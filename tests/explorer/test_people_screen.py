@@ -14,6 +14,7 @@ from privacy_sql.errors import UsageError
 from privacy_sql.lattice import in_memory
 from privacy_sql.project.reading import read
 from privacy_sql.studies._people_by_risk import PARTS
+from tests import engines
 from tests.command_line import call
 from tests.explorer.deciding import REQUIRE, ask, decided, people, several, table, work
 from tests.explorer.served import Asker, served
@@ -77,7 +78,7 @@ def test_a_coarser_column_is_told_as_it_is_judged(seed: int) -> None:
     with decided(table(rows), {}) as decision:
         told = ask(decision, "people", action="groups", by="size", low=1)
         assert {step["column"]: step["level"] for step in told["coarser"]} == {"age": 1, "job": 1}
-        with ps.connect() as engine:
+        with engines.opened() as engine:
             counted = ps.count(engine, table(rows))
             for step in told["coarser"]:
                 at = (1, 0) if step["column"] == "age" else (0, 1)

@@ -18,6 +18,7 @@ from privacy_sql.cli import main
 from privacy_sql.export import dbt, standalone
 from privacy_sql.project import example
 from privacy_sql.query import template
+from tests import engines
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +171,7 @@ def test_the_closeness_macro_groups_by_every_column(plain: duckdb.DuckDBPyConnec
         "select ps_group, distance from ps_t_closeness('three', ['q', 'r'], 's') order by 1"
     ).fetchall()
     assert found == [(("x", "1"), 0.5), (("x", "2"), 0.5), ((None, "2"), 0.0)]
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(plain.sql("from three").df(), ["q", "r"], "s")
         verdict = ps.check(engine, table, [ps.TCloseness("0.4")])["t_closeness(t=0.4)"]
     assert float(verdict.value) == max(distance for _, distance in found)

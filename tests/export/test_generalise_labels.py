@@ -12,6 +12,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.hierarchies.spec import from_spec
+from tests import engines
 from tests.package_macros import Macros, Relation
 from tests.render_package import HIERARCHIES
 from tests.seeds import seeds
@@ -32,7 +33,7 @@ def labels_of_a_run(hierarchy: Any, level: int, values: list[str | None]) -> lis
     """What `generalise` of a run shows of each value, in the order of the values."""
     kind = from_spec(hierarchy, "v", Path())
     rows = pd.DataFrame({"v": pd.Series(values, dtype=object), "n": [str(n) for n in range(len(values))]})
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(
             rows, {"v": kind}, insensitive={"columns": ["n"], "acknowledge": "it orders the rows"}
         )

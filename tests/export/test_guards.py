@@ -16,6 +16,7 @@ from privacy_sql.export import dbt
 from privacy_sql.query.portable import problems
 from privacy_sql.query.template import Query, Sql, environment, folder, literal
 from tests import cases as reading
+from tests import engines
 from tests.conftest import cases
 from tests.seeds import NIGHTLY, START, enough
 
@@ -183,7 +184,7 @@ def random_requirement(rng: random.Random) -> Criterion:
 def test_guards_agree_with_check_on_random_tables() -> None:
     rng = random.Random(START + 7)
     said = {True: 0, False: 0}
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         for _ in range(150 if NIGHTLY else 40):
             said[agree(engine, random_table(rng), random_requirement(rng))] += 1
     assert enough(min(said.values()), 26)
@@ -192,7 +193,7 @@ def test_guards_agree_with_check_on_random_tables() -> None:
 def test_names_of_every_kind_are_quoted() -> None:
     rows = pd.DataFrame({"g": ["1", "1"], "s": ["a", "b"], 'say "hi"': ["x", "x"], "n_rows": [1, 1]})
     table = ps.Table(rows, ["g", 'say "hi"', "n_rows"], "s")
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         for criterion in (ps.KAnonymity(2), ps.LDiversity(2), ps.TCloseness("0.1"), ps.CKSafety("0.6", 0)):
             assert agree(engine, table, criterion)
 
@@ -200,7 +201,7 @@ def test_names_of_every_kind_are_quoted() -> None:
 def test_a_value_is_text_and_never_sql() -> None:
     rows = pd.DataFrame({"g": ["1"] * 4, "s": ["it's", "b", "c", "d"]})
     criterion = ps.PrivacySkyline(per_value={"it's": [[0, 1, 0, "0.2"]]})
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         assert not agree(engine, ps.Table(rows, ["g"], "s"), criterion)
     assert str(literal("it's")) == "'it''s'"
 
@@ -317,7 +318,7 @@ def agree_or_fail(engine: Any, table: ps.Table, criterion: Criterion) -> bool:
 
 
 def test_a_guard_keeps_texts_apart_that_a_collation_holds_equal() -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         engine.connection.execute("create table t (g varchar collate nocase, s varchar)")
         engine.connection.execute("insert into t values ('A', 'x'), ('a', 'y'), ('B', 'x'), ('b', 'y')")
         table = ps.Table("t", ["g"], "s")

@@ -16,6 +16,7 @@ from privacy_sql.criteria import Criterion
 from privacy_sql.errors import PrivacySqlError
 from privacy_sql.lattice.search import LatticeSearch
 from privacy_sql.query import statements
+from tests import engines
 from tests.lattice.test_in_memory import NIGHTLY, PARENTS, UTILITIES, people, same_search
 
 OF_COUNTS: list[list[Criterion]] = [
@@ -34,7 +35,7 @@ def test_a_search_for_a_population_or_households_is_the_same_in_memory(
     require: list[Criterion], allowed: str
 ) -> None:
     found = 0
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         for seed in range(100 if NIGHTLY else 2):
             rng = random.Random(f"{seed} {require} {allowed}")
             several = rng.choice(["one", "set", "multiset"])
@@ -54,7 +55,7 @@ def asked_both_ways(table: ps.Table, require: Sequence[Criterion], allowed: str)
     """What a search says, as it chooses to count and by statements: what is minimal, or why it is refused."""
     told: list[Any] = []
     for memory in (None, False):
-        with ps.connect() as engine:
+        with engines.opened() as engine:
             try:
                 base = count(engine, table)
                 search = LatticeSearch(base, tuple(require), "loss", Fraction(allowed), in_memory=memory)
@@ -112,7 +113,7 @@ def test_levels_that_are_not_published_need_no_label_of_the_population() -> None
     everybody = pd.DataFrame({"job": ["a", "a", "b", "b", "z"]})
     jobs = ps.Tree({job: [parent, "*"] for job, parent in PARENTS.items()})
     table = ps.Table(rows, {"job": jobs}, population=everybody)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         method = ps.FullDomain(bounds={"job": {"max_level": 0}})
         assert ps.publish(engine, table, [ps.KMap(2)], method).safe
         with pytest.raises(PrivacySqlError, match="does not cover 1 value"):
@@ -134,7 +135,7 @@ def test_a_population_and_households_are_counted_once_whatever_is_asked_of_the_c
             population=table.population,
             household="home",
         )
-        with ps.connect() as engine, statements.listening([]) as heard:
+        with engines.opened() as engine, statements.listening([]) as heard:
             base = count(engine, wider)
             search = LatticeSearch(base, tuple(require), "loss", Fraction(1, 5))
             assert search.run("all").best is not None

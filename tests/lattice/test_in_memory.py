@@ -34,6 +34,7 @@ from privacy_sql.lattice.rollup import Rollup
 from privacy_sql.lattice.search import LatticeSearch
 from privacy_sql.utilities.average_group_size import AverageGroupSize
 from privacy_sql.verdict import Verdict
+from tests import engines
 from tests.oracles import households
 from tests.oracles.population import extreme_shares, fewest_fitting
 from tests.seeds import seeds
@@ -331,7 +332,7 @@ def test_verdicts_values_and_failing_groups_are_those_of_the_template(
     if values_per_person != "one" and not kind.several:
         return
     n_safe, n_not = 0, 0
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         for seed in SEEDS:
             table = about(people(seed, values_per_person), kind)
             both = Both(count(engine, table))
@@ -415,7 +416,7 @@ def test_a_search_in_memory_finds_what_a_search_by_statements_finds(
     values_per_person: str, allowed: str
 ) -> None:
     found = 0
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         for seed in range(300 if NIGHTLY else 2):
             rng = random.Random(f"{seed} {values_per_person} {allowed} {found}")
             table = people(rng.randrange(10**6), values_per_person)
@@ -437,7 +438,7 @@ def test_the_skyline_of_people_with_several_values_is_searched_the_same_in_memor
     values_per_person: str,
 ) -> None:
     found, require = 0, [ps.PrivacySkyline([[0, 0, 1, "0.99"], [0, 1, 0, "0.95"]]), ps.KAnonymity(2)]
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         for seed in range(100 if NIGHTLY else 2):
             rng = random.Random(f"{seed} {values_per_person} printed")
             base = count(engine, people(rng.randrange(10**6), values_per_person))
@@ -449,7 +450,7 @@ def test_the_skyline_of_people_with_several_values_is_searched_the_same_in_memor
 @pytest.mark.parametrize("allowed", ["0", "1/4"])
 def test_a_search_for_several_sensitive_columns_is_the_same_in_memory(allowed: str) -> None:
     found = 0
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         for seed in SEEDS:
             rng = random.Random(f"{seed} several {allowed}")
             base = count(engine, people(rng.randrange(10**6), several=True), several=True)
@@ -491,7 +492,7 @@ class Averaged(AverageGroupSize):
 def test_what_is_changed_by_somebody_is_asked_of_its_own_template() -> None:
     assert ps.KAnonymity(2).on_arrays and not Stricter(2).on_arrays
     assert AverageGroupSize.on_arrays and not Averaged.on_arrays
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         base = count(engine, people(3))
         assert LatticeSearch(base, (ps.KAnonymity(2),)).in_memory
         search = LatticeSearch(base, (Stricter(2),))
@@ -502,7 +503,7 @@ def test_an_interrupt_while_a_choice_is_counted_leaves_the_counts_as_they_were(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The search still describes what it found by then, from the same counts."""
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         rows = pd.DataFrame({"age": [str(n) for n in range(400)], "job": [str(n % 7) for n in range(400)]})
         ages = {"age": ps.Intervals(5, 50), "job": ps.KeepOrDrop()}
         base = count(engine, ps.Table(rows, ages))
@@ -528,7 +529,7 @@ def test_an_interrupt_while_a_choice_is_counted_leaves_the_counts_as_they_were(
 
 
 def test_larger_tables_and_wider_keys_are_counted_by_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         base = count(engine, people(3))
         monkeypatch.setattr(in_memory, "MOST_COMBINATIONS", base.combinations - 1)
         assert not LatticeSearch(base, (ps.KAnonymity(2),)).in_memory

@@ -16,7 +16,7 @@ from privacy_sql.errors import Undecided, UsageError
 from privacy_sql.lattice.search import LatticeSearch, frontier
 from privacy_sql.searches import Limits
 from privacy_sql.utilities.query_error import QueryError
-from tests import parts
+from tests import engines, parts
 from tests.conftest import ROOT
 from tests.oracles import full_domain as oracle
 from tests.oracles import utility as utility_oracle
@@ -321,7 +321,7 @@ def test_a_table_in_which_nobody_has_a_value_is_searched_without_what_needs_valu
     kind: Any, allowed: str
 ) -> None:
     rows = pd.DataFrame({"id": [0, 1], "age": ["x", "y"], "s": [None, None]}, dtype=object)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(rows, ["age"], "s", identifier="id", values_per_person=kind)
         (best,) = ps.search(engine, table, [ps.KAnonymity(1)], ps.FullDomain(max_suppressed=allowed)).minimal
         assert best["levels"] == {"age": 0} and "loss" in best["values"] and "kl" not in best["values"]

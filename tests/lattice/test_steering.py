@@ -14,6 +14,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql import registry
 from privacy_sql.project import reading
+from tests import engines
 from tests.seeds import seeds
 
 TREES = {
@@ -76,7 +77,7 @@ def test_minimal_and_best_are_those_of_all_choices_between_the_bounds(
     frame = pd.DataFrame(rows, columns=["a", "b", "s"], dtype=object)
     trees = {column: ps.Tree(tree) for column, tree in TREES.items()}
     table = ps.Table(frame, trees, "s", domains={column: list(tree) for column, tree in TREES.items()})
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         if not safe:
             with pytest.raises(ps.PrivacySqlError, match="within the bounds") as refused:
                 ps.search(engine, table, [ps.KAnonymity(k)], method)
@@ -144,7 +145,7 @@ def test_the_weighted_mean_over_columns_is_least_where_it_is_said_to_be(
     frame = pd.DataFrame(rows, columns=["a", "b", "s"], dtype=object)
     trees = {column: ps.Tree(tree) for column, tree in TREES.items()}
     table = ps.Table(frame, trees, "s", domains={column: list(tree) for column, tree in TREES.items()})
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         if not costs:
             with pytest.raises(ps.PrivacySqlError):
                 ps.search(engine, table, [ps.KAnonymity(k)], method)
@@ -180,7 +181,7 @@ def test_cells_show_their_lowest_level_or_nothing_and_no_round_goes_below_it(tmp
     method = ps.FullDomain(
         suppress="cells", bounds={"age": {"min_level": 1}}, importance={"age": 3}, max_suppressed="0.05"
     )
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(engine, table, [ps.KAnonymity(4)], method)
         assert release.safe
         ps.write(engine, release, tmp_path / "out.csv")
@@ -223,7 +224,7 @@ def test_what_cannot_be_meant_is_refused_at_once(given: dict[str, Any], message:
 )
 def test_a_column_or_level_that_is_not_there_is_named(given: dict[str, Any], message: str) -> None:
     table = ps.Table(pd.DataFrame({"age": ["1", "2"], "s": ["x", "y"]}), {"age": ps.Intervals(5)}, "s")
-    with ps.connect() as engine, pytest.raises(ps.PrivacySqlError, match=message):
+    with engines.opened() as engine, pytest.raises(ps.PrivacySqlError, match=message):
         ps.search(engine, table, [ps.KAnonymity(2)], ps.FullDomain(**given))
 
 
@@ -252,7 +253,7 @@ def test_a_project_says_bounds_and_importance_beside_its_columns(tmp_path: Path)
     method: Any = _project(tmp_path, "{full_domain: {max_suppressed: 0.1}}").plans["people"].method
     assert method.bounds == {"age": {"min_level": 1, "max_level": 2}, "zip": {"max_level": 1}}
     assert method.importance == {"age": "2.5"}
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         plan = reading.read(tmp_path).plans["people"]
         found: Any = ps.search(engine, plan.table, plan.require, method)
     assert found.best["levels"] == {"age": 1, "zip": 0}

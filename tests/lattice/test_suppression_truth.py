@@ -22,6 +22,7 @@ import privacy_sql as ps
 from privacy_sql.counted.base import count
 from privacy_sql.criteria import Criterion
 from privacy_sql.lattice.search import LatticeSearch
+from tests import engines
 from tests.oracles import background_knowledge, households, known_columns, risks, worst_case
 from tests.oracles.lattice import minimal
 from tests.oracles.skyline import Oracle
@@ -390,7 +391,7 @@ def test_the_safe_choices_with_suppression_are_those_of_the_definitions(name: st
     if any(len(found) > 1 for found in told.values()):
         return  # two groups that the worst knowledge is equally about: either may leave
     safe = {choice: n for choice, (n,) in told.items() if n is not None}
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         base = count(engine, table(people, population, tied=rule.tied))
         for memory in (None, False):
             require = (asked.on(base.table),)

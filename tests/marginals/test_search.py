@@ -13,6 +13,7 @@ from privacy_sql.counted.base import count
 from privacy_sql.marginals.one_column import OneColumn
 from privacy_sql.marginals.search import MarginalSearch
 from privacy_sql.searches import Limits
+from tests import engines
 from tests.methods.test_marginals import REQUIRE, people
 from tests.seeds import seeds
 
@@ -20,7 +21,7 @@ from tests.seeds import seeds
 @pytest.mark.parametrize("seed", seeds(4))
 def test_no_collection_is_better_than_the_bound_that_is_told(seed: int) -> None:
     chance = random.Random(seed)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         search = MarginalSearch(
             count(engine, people(chance.randint(20, 80))), (ps.KLink(chance.randint(1, 9)),)
         )

@@ -23,6 +23,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.errors import NoSafeChoice, UsageError
+from tests import engines
 from tests.oracles import marginals as oracle
 from tests.seeds import seeds
 
@@ -167,7 +168,7 @@ def test_the_collection_found_is_the_best_of_all_that_are_safe_for_every_sensiti
     cells = drawn(seed, 30)
     ordered = sorted(every_collection(), key=lambda collection: divergence(cells, collection))
     safe = next((collection for collection in ordered if keeps(cells, collection, require)), None)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         if safe is None:
             with pytest.raises(NoSafeChoice):
                 ps.search(engine, table_of(cells), require, ps.Marginals())
@@ -190,7 +191,7 @@ def test_no_more_marginals_hold_any_sensitive_column_than_allowed(seed: int) -> 
         for c in every_collection()
         if keeps(cells, c, require) and all(sum(m[a] for m in c) <= 1 for a in SENSITIVE)
     ]
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         found = ps.search(engine, table_of(cells), require, ps.Marginals(max_with_sensitive=1))
     marginals = found.best["marginals"]
     assert all(sum(name in m for m in marginals) <= 1 for name in ("ill", "pay"))

@@ -15,6 +15,7 @@ from privacy_sql.display import progress
 from privacy_sql.errors import NoSafeChoice, Undecided, UsageError
 from privacy_sql.judge import Requirements
 from privacy_sql.query import statements
+from tests import engines
 
 # how it publishes the forty-eight people of tests/parts.py
 EXAMPLE = {}
@@ -343,7 +344,7 @@ def test_a_column_of_many_values_is_described_in_time_linear_in_them() -> None:
     days = pd.DataFrame(
         {"day": [f"{n:05d}" for n in range(5000)], "ill": ["flu", "cold", "none", "gout"] * 1250}
     )
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(days, {"day": ps.Mask(2, 0)}, "ill")
         began = time.process_time()
         found = ps.search(engine, table, [ps.KAnonymity(5)], goal="best")

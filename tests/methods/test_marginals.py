@@ -25,6 +25,7 @@ from privacy_sql.marginals.search import MarginalSearch
 from privacy_sql.methods import marginals
 from privacy_sql.publishing.published_marginals import read
 from privacy_sql.searches import Limits
+from tests import engines
 from tests.seeds import seeds
 
 # how it publishes the forty-eight people of tests/parts.py
@@ -72,7 +73,7 @@ def test_the_collection_found_is_safe_and_better_than_single_columns(engine: Any
 
 def test_a_search_for_marginals_is_a_frame_and_its_levels_are_told_in_words() -> None:
     """One row per table, with no level where it lacks the column."""
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         found = ps.search(engine, people(), REQUIRE, ps.Marginals())
     frame = found.to_frame()
     assert (len(frame[frame.best]), len(frame[frame.minimal])) == (
@@ -88,7 +89,7 @@ def test_a_search_for_marginals_is_a_frame_and_its_levels_are_told_in_words() ->
 
 
 def test_too_many_collections_to_list_are_walked_and_the_best_met_is_not_called_optimal() -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         walked = ps.publish(engine, people(), REQUIRE, ps.Marginals(beam=1, most_choices=1))
         listed = ps.publish(engine, people(), REQUIRE, ps.Marginals())
     assert walked.safe and not walked.search["optimal"] and listed.search["optimal"]
@@ -109,7 +110,7 @@ def test_a_limit_of_time_ends_the_same_search_with_the_same_collection_on_a_slow
         order = np.random.default_rng().permutation(len(found.arrays["n_rows"]))
         return replace(found, arrays={name: column[order] for name, column in found.arrays.items()})
 
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         found = ps.search(engine, people(), REQUIRE, method)
         monkeypatch.setattr(OneColumn, "_count", slowly)
         ran = ps.publish(engine, people(), REQUIRE, method)
@@ -185,7 +186,7 @@ def test_marginals_are_written_as_tables(engine: Any, tmp_path: Path) -> None:
 
 def test_what_is_written_is_judged_and_not_what_was_chosen(tmp_path: Path) -> None:
     """The views of a finer collection behind the verdicts of a coarse one: the bytes give it away."""
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         coarse = ps.publish(engine, people(), REQUIRE, ps.Marginals(collection=[{"age": 2, "ill": 0}]))
         fine = ps.publish(engine, people(), REQUIRE, ps.Marginals(collection=[{"age": 0, "ill": 0}]))
         assert coarse.safe and not fine.safe
@@ -207,7 +208,7 @@ def test_marginals_of_two_tables_are_refused_together(engine: Any, tmp_path: Pat
         frame.loc[1, "n_rows"] += rows == 400
         frame.iloc[0, 0] = frame.iloc[-1, 0] if rows == 400 else frame.iloc[0, 0]
         frame.to_csv(other, index=False)
-        with ps.connect() as stranger:
+        with engines.opened() as stranger:
             session = stranger.session([tmp_path / "one.marginal_1.csv", other])
             relations = {"a": session.source(tmp_path / "one.marginal_1.csv"), "b": session.source(other)}
             with pytest.raises(DataError, match=problem):
@@ -221,7 +222,7 @@ def test_published_marginals_without_closed_form_are_judged_alike_and_name_the_s
     release = ps.publish(engine, people(), REQUIRE[:2], ring)
     assert not release.grouping.decomposable and release.safe
     ps.write(engine, release, tmp_path / "people.csv")
-    with ps.connect() as stranger:
+    with engines.opened() as stranger:
         files = [tmp_path / f"people.{part}.csv" for part in release.parts]
         session = stranger.session(files)
         tables = read(session, {f.name: session.source(f) for f in files}, release.grouping)

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import privacy_sql as ps
 from privacy_sql.errors import PrivacySqlError
 from privacy_sql.kernels.skyline.breach_probability import Amounts, breach_probability
 from privacy_sql.kernels.skyline.dynamic_program import breach_by_program
 from privacy_sql.papers import chen
 from privacy_sql.studies.skyline import Skylines
+from tests import engines
 
 DATA = os.environ.get("PRIVACY_SQL_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="needs the data sets: set PRIVACY_SQL_DATA")
@@ -24,7 +24,7 @@ needs_data = pytest.mark.skipif(not DATA, reason="needs the data sets: set PRIVA
 
 @pytest.fixture(scope="module")
 def release() -> Any:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         grouping = chen.diverse_release(engine, Path(str(DATA)))
         skylines = Skylines.of(grouping)
         (figure,) = chen.run(engine, Path(str(DATA)), ["table2"])
@@ -46,7 +46,7 @@ def test_both_algorithms_of_figure_6_give_one_answer(amounts: tuple[int, int, in
 
 
 def test_a_part_that_does_not_exist_is_refused() -> None:
-    with ps.connect() as engine, pytest.raises(PrivacySqlError, match="fig99"):
+    with engines.opened() as engine, pytest.raises(PrivacySqlError, match="fig99"):
         next(chen.run(engine, Path(), ["fig99"]))
 
 

@@ -14,6 +14,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.papers import ganta
 from privacy_sql.papers._overlap import Pair, PaperPeople
+from tests import engines
 
 DATA = os.environ.get("PRIVACY_SQL_DATA")
 pytestmark = pytest.mark.skipif(not DATA, reason="needs the data sets: set PRIVACY_SQL_DATA")
@@ -24,14 +25,14 @@ TOLERANCE = 0.5
 
 @pytest.fixture(scope="module")
 def adult() -> Iterator[list[Pair]]:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         people = PaperPeople(engine, Path(str(DATA)), "adult")
         yield [Pair(people, seed) for seed in range(2)]
 
 
 @pytest.fixture(scope="module")
 def ipums() -> Iterator[Pair]:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         yield Pair(PaperPeople(engine, Path(str(DATA)), "ipums"), seed=0)
 
 
@@ -94,7 +95,7 @@ def test_entropy_diversity_exposes_fewer_in_larger_groups_on_ipums(ipums: Pair) 
 
 
 def test_on_the_larger_table_nearly_every_perfect_breach_is_the_attacks_own() -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         pair = Pair(PaperPeople(engine, Path(str(DATA)), "acs"), seed=0)
         assert len(pair.people.rows) == 104731
         found = pair.attacked(MONDRIAN, 5).summary
@@ -114,5 +115,5 @@ def test_noise_exposes_nobody_at_one_half_and_many_at_two(adult: list[Pair]) -> 
 
 
 def test_a_part_that_does_not_exist_is_refused() -> None:
-    with ps.connect() as engine, pytest.raises(ps.PrivacySqlError, match="fig9"):
+    with engines.opened() as engine, pytest.raises(ps.PrivacySqlError, match="fig9"):
         next(ganta.run(engine, Path(str(DATA)), ["fig9"]))

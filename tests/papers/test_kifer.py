@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import privacy_sql as ps
 from privacy_sql.counted.base import count
 from privacy_sql.papers import Figure, kifer
+from tests import engines
 
 DATA = os.environ.get("PRIVACY_SQL_DATA")
 pytestmark = pytest.mark.skipif(not DATA, reason="needs the data sets: set PRIVACY_SQL_DATA")
@@ -20,7 +20,7 @@ near = pytest.approx
 
 @pytest.fixture(scope="module")
 def figures() -> Iterator[dict[str, Figure]]:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         yield {figure.name: figure for figure in kifer.run(engine, Path(str(DATA)))}
 
 
@@ -81,13 +81,13 @@ def test_eight_columns_do_better_than_the_least_divergences_known(figures: dict[
 
 
 def test_eight_columns_are_the_cells_and_rows_that_were_searched_elsewhere() -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         base = count(engine, replace(kifer.eight_columns(Path(str(DATA))), sensitive=None))
     assert (base.rows, base.combinations) == (45_222, 17_326)
 
 
 def test_only_the_parts_asked_for_are_computed() -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         names = [figure.name for figure in kifer.run(engine, Path(str(DATA)), ["fig9"])]
     assert names == ["fig9"]
 

@@ -17,6 +17,7 @@ from privacy_sql.papers import li
 from privacy_sql.papers._adult_beliefs import AdultStudy
 from privacy_sql.papers._mending import mended
 from privacy_sql.papers._partition import partition
+from tests import engines
 from tests.oracles import background_knowledge as oracle
 
 DATA = os.environ.get("PRIVACY_SQL_DATA")
@@ -25,7 +26,7 @@ needs_data = pytest.mark.skipif(not DATA, reason="needs the data sets: set PRIVA
 
 @pytest.fixture(scope="module")
 def study() -> Iterator[AdultStudy]:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         yield AdultStudy.of(engine, Path(str(DATA)))
 
 

@@ -21,6 +21,7 @@ from privacy_sql.counted.base import Base, count
 from privacy_sql.errors import PrivacySqlError
 from privacy_sql.judge import Requirements
 from privacy_sql.papers import Figure, martin, save
+from tests import engines
 from tests.oracles import worst_case as oracle
 
 DATA = os.environ.get("PRIVACY_SQL_DATA")
@@ -29,13 +30,13 @@ needs_data = pytest.mark.skipif(not DATA, reason="needs the data sets: set PRIVA
 
 @pytest.fixture(scope="module")
 def figures() -> dict[str, Figure]:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         return {figure.name: figure for figure in martin.run(engine, Path(str(DATA)))}
 
 
 @pytest.fixture(scope="module")
 def base() -> Iterator[Base]:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         yield count(engine, martin.adult(Path(str(DATA))))
 
 
@@ -126,7 +127,7 @@ def _levels(found: dict[str, Any]) -> set[tuple[int, ...]]:
 @pytest.mark.parametrize(("c", "k"), [("1/2", 0), ("3/5", 5)])
 def test_full_domain_publishes_a_minimal_choice(figures: Any, c: str, k: int) -> None:
     expected = {row[2] for row in figures["minimal"].rows if row[:2] == (str(Fraction(c)), k)}
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         method = ps.FullDomain(minimise="height")
         release = ps.publish(engine, martin.adult(Path(str(DATA))), [ps.CKSafety(c, k)], method)
     assert release.safe and release.rows_out == 45_222

@@ -16,6 +16,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.papers import _skyline_releases as releases
 from privacy_sql.studies.bucketized_kl import bucketized_kl
+from tests import engines
 
 # Table 3 of the paper
 SIZE = {"value-centric": 79.45, "attribute-centric": 1585}
@@ -24,7 +25,7 @@ DIVERGENCE = {"value-centric": 1.280, "attribute-centric": 1.869}
 
 @pytest.fixture(scope="module")
 def table_3(data: Path) -> dict[str, dict[str, float]]:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         rows = releases.centric(engine, data).to_json()["rows"]
     return {row["criterion"]: row for row in rows}
 
@@ -54,7 +55,7 @@ def test_the_sampling_weight_is_no_column_of_the_papers_table_3(table_3: Any) ->
 @pytest.fixture(scope="module")
 def sizes(data: Path) -> dict[tuple[str, int], float]:
     """Average group sizes of Fig. 8a."""
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         varied = {"l": (0, 8), "k": (8,), "m": (8,)}
         figure = releases.adult_utility(engine, data, varied, {"nothing else": (0, 0, 0)})
     return {(row[0].partition(",")[0], row[1]): row[2] for row in figure.rows}

@@ -18,6 +18,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.criteria import make, read
 from privacy_sql.errors import DataError
+from tests import engines
 from tests.command_line import call
 from tests.oracles import guesses as oracle
 from tests.seeds import seeds
@@ -120,7 +121,7 @@ def test_the_manifest_has_the_baseline_of_the_published_rows(tmp_path: Path, see
     if method.name == "microaggregate":
         rows = [{**row, "sex": row["sex"] or "b"} for row in rows]
     free = {"columns": FREE, "acknowledge": "invented people"}
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(frame(rows), QUASI, "ill", insensitive=free)
         release = ps.publish(engine, table, [ps.KAnonymity(2)], method)
         manifest = json.loads(ps.write(engine, release, tmp_path / "out.csv").read_text())
@@ -147,7 +148,7 @@ def test_the_manifest_has_the_baseline_of_the_published_rows(tmp_path: Path, see
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: f"{method.name}-{METHODS.index(method)}")
 def test_without_insensitive_columns_it_is_that_of_the_published_groups(tmp_path: Path, method: Any) -> None:
     rows = [{**row, "sex": row["sex"] or "b"} for row in people(7)]
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(frame(rows), QUASI, "ill", drop=FREE)
         release = ps.publish(engine, table, [ps.KAnonymity(2)], method)
         ps.write(engine, release, tmp_path / "out.csv")
@@ -174,7 +175,7 @@ def test_columns_that_single_out_are_not_published_unless_somebody_says_why(tmp_
         [{"age": "3*", "hours": str(n), "ill": value} for n in range(2) for value in ("flu", "cold")]
     )
     alone = rows.iloc[:3]
-    with ps.connect() as engine:
+    with engines.opened() as engine:
 
         def made(table: Any, free: Any, require: Any) -> ps.Release:
             return ps.publish(
@@ -275,7 +276,7 @@ def test_boxes_and_centres_show_known_columns_as_they_are(tmp_path: Path, seed: 
     ]
     known = {"columns": ["pay"], "known": True}
     require = [ps.KAnonymity(3), ps.LDiversity("4/3", kind="probabilistic")]
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(frame(rows), QUASI, "ill", insensitive=known, drop=["hours"])
         release = ps.publish(engine, table, require, method)
         if release.safe:
@@ -336,7 +337,7 @@ def test_the_line_that_an_error_prints_is_what_a_project_takes(tmp_path: Path, n
 
 def test_what_columns_single_out_is_counted_again_in_the_written_bytes(tmp_path: Path) -> None:
     rows = frame([{"age": "30", "hours": str(n), "ill": "flu"} for n in range(3)])
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(rows, ["age"], "ill", insensitive=["hours"])
         release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise())
         assert release.refusal is not None
@@ -536,7 +537,7 @@ def _within(label: str, age: int) -> bool:
 def test_the_reason_why_columns_may_single_out_is_printed_by_a_run() -> None:
     rows = pd.DataFrame({"age": ["1", "1"], "hours": ["40", "8"], "ill": ["flu", "cold"]})
     declared = {"columns": ["hours"], "acknowledge": "the register of hours is public"}
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(rows, ["age"], "ill", insensitive=declared)
         release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({}))
     assert "published anyway, because: the register of hours is public" in release.told()

@@ -18,6 +18,7 @@ from privacy_sql import api
 from privacy_sql.errors import NotSafe, UsageError
 from privacy_sql.history import group_contents
 from privacy_sql.history.register import Register, registered
+from tests import engines
 from tests.command_line import call
 from tests.seeds import seeds
 
@@ -136,7 +137,7 @@ def test_cells_and_names_of_marginals_are_escaped(tmp_path: Path) -> None:
     rows = crowd(3, TOWNS, ["=flu", "'=flu", "-", "cold"])
     table = ps.Table(rows[["=town", "@ill"]], {"=town": ps.Tree(TREE)}, "@ill", name="people")
     method = ps.Marginals(collection=[{"=town": 0}, {"=town": 1, "@ill": 0}])
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         compared(engine, ps.publish(engine, table, [ps.KLink(1)], method), tmp_path)
 
 
@@ -156,7 +157,7 @@ def compared(engine: Any, release: ps.Release, folder: Path) -> None:
 
 
 def test_an_apostrophe_more_or_less_is_found(tmp_path: Path) -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = released(engine, crowd(0, TOWNS, ILLS), ps.Generalise())
         out = tmp_path / "people.csv"
         place = ps.write(engine, release, out, csv=ESCAPE)
@@ -176,7 +177,7 @@ def test_an_apostrophe_more_or_less_is_found(tmp_path: Path) -> None:
 @pytest.mark.widens(6)
 @pytest.mark.parametrize("name", METHODS)
 def test_an_escaped_release_exposes_whom_it_exposes_unescaped(tmp_path: Path, name: str) -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         found = exposed(engine, tmp_path, name)
     assert found[0] == found[1]
     assert any(values for told in found[0][0] for values, _ in told)
@@ -253,7 +254,7 @@ def test_words_that_csv_does_not_know_are_refused(tmp_path: Path) -> None:
         (tmp_path / "privacy.yml").write_text(PROJECT.format(output=output))
         told = call("run", "--json", "--project", tmp_path)
         assert told.exit == 2 and word in json.dumps(told.json["errors"]), told.everything
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = released(engine, crowd(0, TOWNS, ILLS), ps.Generalise())
         with pytest.raises(UsageError, match="warn or escape"):
             ps.write(engine, release, tmp_path / "out.csv", csv={"formulas": "yes"})

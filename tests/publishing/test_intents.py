@@ -22,6 +22,7 @@ from privacy_sql.engines.duckdb import DuckDB
 from privacy_sql.errors import DataError, PrivacySqlError
 from privacy_sql.publishing import intents
 from privacy_sql.query.template import Query
+from tests import engines
 from tests.conftest import NIGHTLY
 from tests.in_time import in_time
 
@@ -100,7 +101,7 @@ def test_a_record_that_names_anything_else_is_refused_and_touches_nothing(
     (tmp_path / "work").mkdir()
     for name in ("work/years.txt", "thesis.tex", "received/notes.txt"):
         (tmp_path / name).write_text("precious")
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         place = ps.write(engine, made(engine), tmp_path / "received" / "p.csv")
         content = record(place)
         PLANTED[planted](content, tmp_path)
@@ -129,7 +130,7 @@ def test_a_record_that_names_anything_else_is_refused_and_touches_nothing(
 def test_no_table_that_a_run_would_not_have_made_is_dropped(tmp_path: Path, relation: dict[str, Any]) -> None:
     from privacy_sql.counted.fingerprints import of_table
 
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         engine.connection.execute("create table customers as select 1 as id")
         place = ps.write(engine, made(engine), "table:pub", manifest_to=tmp_path / "p.manifest.json")
         own = record(place)["files"][1:]
@@ -144,7 +145,7 @@ def test_no_table_that_a_run_would_not_have_made_is_dropped(tmp_path: Path, rela
 
 
 def test_a_valid_record_removes_only_bytes_with_its_checksums(tmp_path: Path) -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         place = ps.write(engine, made(engine), tmp_path / "p.csv")
     for name in (f".{TOKEN}-p.csv", f".{TOKEN}-p.csv.old"):
         (tmp_path / name).write_text("mine")
@@ -193,7 +194,7 @@ def test_what_somebody_writes_during_a_swap_is_kept_and_the_run_is_an_error(
 ) -> None:
     name, of_target = MOMENTS[moment]
     target, done = tmp_path / "p.csv", []
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         ps.write(engine, made(engine), target)
         original = getattr(os, name)
 
@@ -236,7 +237,7 @@ def test_two_files_of_somebody_else_are_both_kept(tmp_path: Path, monkeypatch: p
             target.write_text("theirs")
         link_(path, name, **more)
 
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         ps.write(engine, made(engine), target)
         monkeypatch.setattr(os, "rename", put_aside)
         monkeypatch.setattr(os, "link", named)
@@ -370,7 +371,7 @@ def test_when_the_old_release_can_not_go_back_an_error_says_where_it_is(
             done.append(act(target))
         link_(path, name, **more)
 
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         ps.write(engine, made(engine), target)
         old = target.read_bytes()
         monkeypatch.setattr(os, "link", late)
@@ -408,7 +409,7 @@ def test_what_somebody_writes_over_a_file_that_goes_is_kept(
             done.append(act(going))
         return original(path, *given, **more)
 
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         ps.write(engine, marginals(engine, [{"age": 1}, {"illness": 0}]), target)
         monkeypatch.setattr(os, moment, late)
         with in_time():
@@ -432,7 +433,7 @@ def test_a_kill_while_a_file_goes_leaves_the_new_release_or_the_old_one_with_it(
         raise Killed
 
     target = tmp_path / "p.csv"
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         ps.write(engine, marginals(engine, [{"age": 1}, {"illness": 0}]), target)
         before = everything(tmp_path)
         with monkeypatch.context() as patch:
@@ -456,7 +457,7 @@ def test_a_kill_while_a_file_goes_leaves_the_new_release_or_the_old_one_with_it(
 
 @pytest.mark.parametrize("name", ["p.csv", "p.csv.manifest.json"])
 def test_a_fifo_under_the_name_of_a_target_is_refused_and_nobody_waits(tmp_path: Path, name: str) -> None:
-    with ps.connect() as engine, in_time():
+    with engines.opened() as engine, in_time():
         place = ps.write(engine, made(engine), tmp_path / "p.csv")
         (tmp_path / name).unlink()
         os.mkfifo(tmp_path / name)

@@ -18,7 +18,7 @@ import privacy_sql as ps
 from privacy_sql import api, manifest, registry
 from privacy_sql.errors import NotSafe, PrivacySqlError, UsageError
 from privacy_sql.manifest import Manifest
-from tests import parts
+from tests import engines, parts
 from tests.command_line import call
 from tests.conftest import FIXTURES
 from tests.project.test_project import PROJECT, ROWS, write
@@ -223,7 +223,7 @@ def test_what_is_described_is_what_is_read_back_field_by_field(
     fitting = [name for name in registry.available("criteria") if name not in refused][:3]
     people = replace(parts.table(), domains={"age": [20, 30, 40, 50]})
     for number, asked in enumerate(fitting or ["nothing"]):  # noise takes no requirement
-        with ps.connect() as engine:
+        with engines.opened() as engine:
             require = [parts.criterion(asked)] if fitting else []
             release = ps.publish(engine, people, require, parts.method(method))
             if number % 2:  # with what only a project says

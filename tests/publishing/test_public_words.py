@@ -22,6 +22,7 @@ import privacy_sql as ps
 from privacy_sql import api, manifest
 from privacy_sql.reporting.page import material_of, page
 from privacy_sql.reporting.recording import recorded
+from tests import engines
 from tests.seeds import enough, tries
 
 Rows = list[dict[str, str]]
@@ -172,7 +173,7 @@ def words(
 ) -> tuple[Any, dict[str, str]] | None:
     """What is published, and everything public that is said about it; None where nothing is safe."""
     folder.mkdir()
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         try:
             release = ps.publish(engine, people(rows), require, method)
         except ps.PrivacySqlError:
@@ -314,7 +315,7 @@ def test_centres_and_tops_do_not_tell_that_a_column_has_fractions() -> None:
         for ages in (["1", "3", "11", "13"], ["1.5", "2.5", "11.5", "12.5"]):
             rows = pd.DataFrame({"age": ages, "ill": [*"abab"]})
             people = ps.Table(rows, {"age": ps.Intervals(10, 20)}, "ill", name="people")
-            with ps.connect() as engine:
+            with engines.opened() as engine:
                 release = ps.publish(engine, people, [ps.KAnonymity(2)], method)
                 seen = sorted(map(str, release.base.engine.fetch(release.view)))
                 content = api.describe(release, release.verdicts, NOWHERE).to_json()
@@ -333,7 +334,7 @@ def test_how_often_a_value_was_written_and_who_was_left_out_is_in_no_manifest(ki
     for rows in sources:
         frame = pd.DataFrame(rows, columns=["id", "age", "ill"])
         people = ps.Table(frame, ["age"], "ill", identifier="id", values_per_person=kind, name="people")
-        with ps.connect() as engine:
+        with engines.opened() as engine:
             release = ps.publish(
                 engine, people, [ps.KAnonymity(5)], ps.Generalise({"age": 0}, max_suppressed="0.3")
             )

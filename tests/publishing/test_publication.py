@@ -84,7 +84,7 @@ def test_a_frame_that_changes_between_judging_and_writing_is_published_as_it_was
     tmp_path: Path,
 ) -> None:
     frame = pd.DataFrame(PEOPLE, columns=["id", "age", "illness"])
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         made = ps.publish(engine, _table(frame, "multiset"), [ps.KAnonymity(2)], ps.Generalise())
         frame.loc[frame["id"] == "d", "age"] = 77
         ps.write(engine, made, tmp_path / "out.csv")
@@ -117,7 +117,7 @@ def test_everybody_who_is_judged_is_of_one_copy_though_their_tables_change(
 
 def test_several_sensitive_columns_are_judged_from_one_copy() -> None:
     rows = pd.DataFrame({"age": [21, 21, 35, 35], "illness": list("abab"), "job": list("xyxy")})
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(rows, ["age"], ["illness", "job"])
         base = ps.publish(engine, table, [ps.KAnonymity(1)], ps.Generalise()).grouping.base
         assert base.sides and {side.source for side in base.sides} == {base.source}
@@ -142,7 +142,7 @@ def test_a_file_put_back_with_its_size_and_time_is_not_the_one_that_was_judged(
     path = tmp_path / "people.csv"
     text = "id,age,illness\n" + "".join(f"{i},{a},{v}\n" for i, a, v in PEOPLE)
     path.write_text(text)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         made = ps.publish(engine, _table(path, "multiset"), [ps.KAnonymity(2)], ps.Generalise())
         then = path.stat()
         path.write_text(text.replace("d,35", "d,77"))
@@ -253,7 +253,7 @@ def test_a_row_that_is_changed_after_the_commit_is_not_vouched_for(
     require: list[Any] = [ps.LDiversity(2)]
     if layout == "marginals":
         method, require = ps.Marginals(collection=[{"age": 1}, {"illness": 0}]), [ps.KLink(2)]
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         made = ps.publish(engine, ps.Table(rows, {"age": ps.Intervals(10)}, "illness"), require, method)
         appear = intents.appear
 
@@ -473,7 +473,7 @@ def test_a_swap_that_fails_anywhere_leaves_the_old_release_whole(
     method: Any = ps.Generalise({"age": 1})
     if form == "parts":
         method = ps.Bucketize(by="anatomy", layout="two_tables")
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         made = [
             ps.publish(
                 engine,

@@ -23,6 +23,7 @@ from privacy_sql import manifest
 from privacy_sql.errors import NoSafeChoice, NotSafe, UsageError
 from privacy_sql.reporting import making
 from privacy_sql.reporting.recording import recorded
+from tests import engines
 from tests.oracles.published_values import Line, Reader
 from tests.seeds import NIGHTLY, enough, seeds
 
@@ -96,7 +97,7 @@ def released(engine: Any, rows: Rows, kind: str, asked: Any, method: Any) -> Ite
 @pytest.mark.parametrize("kind", SEVERAL)
 @pytest.mark.parametrize("name", sorted(METHODS))
 def test_what_is_said_safe_is_safe_for_who_reads_the_file(tmp_path: Path, name: str, kind: str) -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         assert enough(sum(asked_about(engine, tmp_path, name, kind, seed) for seed in seeds(SEEDS)), 2)
 
 

@@ -12,6 +12,7 @@ from privacy_sql.cli.main import run
 from privacy_sql.errors import UsageError
 from privacy_sql.history.register import FILE_NAME, Register
 from privacy_sql.publishing import register_check
+from tests import engines
 
 PROJECT = """
 version: 1
@@ -108,7 +109,7 @@ def test_a_new_version_is_held_against_the_one_it_overwrites(project: Path) -> N
 def test_a_registered_table_is_not_overwritten(tmp_path: Path) -> None:
     rows = pd.DataFrame({"age": ["21", "22"], "illness": ["flu", "cold"]})
     place = tmp_path / "people.manifest.json"
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(rows, {"age": ps.Intervals(10)}, "illness")
         release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({"age": 1}))
         ps.write(engine, release, "table:published_people", manifest_to=place)

@@ -14,6 +14,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql import manifest
 from privacy_sql.publishing import advisories
+from tests import engines
 from tests.command_line import call
 from tests.conftest import ROOT
 from tests.project.test_project import PROJECT, RELEASE, write
@@ -32,7 +33,7 @@ OLD = {"privacy_sql": "0.1.0", "engine": "duckdb"}
 def written(folder: Path, require: Any, method: Any = None, **changes: Any) -> Path:
     """A release of ours whose manifest says, with a checksum of its own, what an earlier version said."""
     free = {"columns": ["hours"], "acknowledge": "a test"}
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(ROWS, {"age": ps.Intervals(10)}, "ill", insensitive=free)
         release = ps.publish(engine, table, require, method or ps.Generalise({"age": 1}))
         place = ps.write(engine, release, folder / "out.csv")
@@ -50,7 +51,7 @@ def faults(place: Path) -> list[str]:
 
 def test_rows_that_decide_nothing_are_neither_counted_nor_called_unsafe(tmp_path: Path) -> None:
     visits = pd.DataFrame({"who": [1, 1, 2, 3], "age": ["30"] * 4, "ill": ["flu", "cold", "flu", "cold"]})
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(visits, ["age"], "ill", identifier="who", values_per_person="multiset")
         place = ps.write(
             engine, ps.publish(engine, table, [ps.KAnonymity(3)], ps.Generalise({})), tmp_path / "out.csv"
@@ -139,7 +140,7 @@ def test_every_advisory_stands_in_security_md() -> None:
 
 def test_formulas_and_manifests_that_tell_too_much_are_warned_of(tmp_path: Path) -> None:
     rows = ROWS.assign(ill=["=1+1", "-x"] * 4)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(
             engine,
             ps.Table(rows, {"age": ps.Intervals(10)}, "ill", drop=["hours"]),

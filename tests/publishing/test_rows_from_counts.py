@@ -14,6 +14,7 @@ import privacy_sql as ps
 from privacy_sql.engines.duckdb import PIECE, DuckDB
 from privacy_sql.query import statements
 from privacy_sql.query.template import Query, Sql
+from tests import engines
 from tests.seeds import seeds
 
 TOWNS = {"a": ["x", "*"], "b": ["x", "*"], "c": ["y", "*"]}
@@ -63,7 +64,7 @@ def test_the_rows_are_those_of_the_source_at_their_levels(
     sizes = Counter(row[key] for row in meant)
     meant = [row for row in meant if sizes[row[key]] >= k]
     method = ps.Generalise({"age": age, "town": town}, max_suppressed="0.999")
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(engine, ps.Table(rows, quasi, sensitive), [ps.KAnonymity(k)], method)
         if not meant:
             assert not release.safe or release.rows_out
@@ -79,7 +80,7 @@ def test_they_are_the_rows_that_reading_the_source_again_gives_in_the_same_order
 ) -> None:
     rows = drawn(Random(seed))
     table = ps.Table(rows, {"age": ps.Intervals(2, 4, 8), "town": ps.Tree(TOWNS)}, "N_ROWS")
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         ps.write(
             engine, ps.publish(engine, table, [ps.KAnonymity(1)], method), counts := tmp_path / "a.parquet"
         )
@@ -93,7 +94,7 @@ def test_they_are_the_rows_that_reading_the_source_again_gives_in_the_same_order
 def test_a_row_shows_more_than_counts_tell(tmp_path: Path) -> None:
     """Columns beside the roles are read from the source."""
     rows = pd.DataFrame({"age": [1, 1, 1, 1], "ill": [*"uvuv"], "seen": [5, 5, 5, 5]})
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(rows, ["age"], "ill", insensitive=["seen"])
         release = ps.publish(engine, table, [ps.KAnonymity(1)], ps.Generalise())
         assert release.alike is None
@@ -139,7 +140,7 @@ def test_people_with_several_values_have_the_lines_of_their_definition(
     table = ps.Table(rows, quasi, "ill", identifier="id", values_per_person=kind)
     method = ps.Generalise({"age": age, "town": town}, max_suppressed="0.999")
     meant = lines(rows, kind, age, town, k)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(engine, table, [ps.KAnonymity(k)], method)
         if not meant:
             assert not release.safe or release.rows_out
@@ -180,7 +181,7 @@ def test_the_audit_reads_what_was_written_once(tmp_path: Path, kind: str) -> Non
     rows = pd.DataFrame({"age": [30, 31, 41, 44] * 5, "ill": [*"uvwx"] * 5})
     table = ps.Table(rows, {"age": ps.Intervals(10)}, "ill")
     require = [ps.KAnonymity(2), ps.LDiversity(2), ps.TCloseness("0.9")]
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(engine, table, require, ps.Generalise({"age": 1}))
         with statements.listening() as heard:
             ps.write(engine, release, tmp_path / f"out.{kind}")

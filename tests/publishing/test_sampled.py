@@ -18,6 +18,7 @@ from privacy_sql.criteria import _risks as risks
 from privacy_sql.criteria._risks import EqualGroups
 from privacy_sql.kernels.sampled_risk import alone_in_population, expected_risk
 from privacy_sql.verdict import Verdict
+from tests import engines
 from tests.seeds import START
 
 
@@ -135,7 +136,7 @@ def test_weights_of_a_large_survey_are_told_in_digits_that_do_not_fall_short() -
         left -= sizes[-1]
     ages = [str(number) for number, size in enumerate(sizes) for _ in range(size)]
     frame = pd.DataFrame({"age": ages, "w": 189_664})
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         found = estimated(engine, ps.Table(frame, ["age"], weight="w"))
     exact = alone_in_population(dict(Counter(sizes)), 48_842 * 189_664)
     assert isinstance(exact, Fraction) and exact.denominator > 10**4_300

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
+from tests import engines
 from tests.command_line import call
 from tests.seeds import seeds
 
@@ -32,7 +33,7 @@ def test_the_note_says_what_every_row_would_fit(seed: int) -> None:
     ]
     shares = [Fraction(max(map(found.count, found)), len(found)) for found in fitting]
     table = ps.Table(pd.DataFrame(rows, columns=["a", "b", "s"], dtype=object), ["a", "b"], "s")
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         verdicts = ps.check(engine, table, [ps.KAnonymity(2)])
     (verdict,) = verdicts.values()
     assert verdict.value == min(sum(other[:2] == row[:2] for other in rows) for row in rows)

@@ -10,6 +10,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.errors import NotSafe, UsageError
+from tests import engines
 
 ROWS = pd.DataFrame(
     {"zip": [11, 12, 21, 22] * 6, "age": [21, 22, 35, 36] * 6, "illness": ["flu", "cold"] * 12}
@@ -40,7 +41,7 @@ def test_a_renamed_column_of_any_table_is_found_and_the_table_is_not_replaced(
     require: list[Any] = [ps.LDiversity(2)]
     if layout == "marginals":
         method, require = ps.Marginals(collection=SEVERAL_LEVELS), [ps.KLink(2)]
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(ROWS, {"zip": ps.Intervals(10, 20), "age": ps.Intervals(10, 20)}, "illness")
         made = ps.publish(engine, table, require, method)
 

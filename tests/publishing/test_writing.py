@@ -28,6 +28,7 @@ from privacy_sql.engines import _spill
 from privacy_sql.engines.duckdb import DuckDB
 from privacy_sql.errors import DataError, EngineError, NotSafe, PrivacySqlError, UsageError
 from privacy_sql.publishing import audit, intents
+from tests import engines
 from tests.conftest import ROOT
 
 ROWS = [(str(20 + n % 20), "flu" if n % 2 else "cold", str(n)) for n in range(16)]
@@ -171,7 +172,7 @@ def test_bytes_changed_after_the_audit_are_taken_away(
             path.write_bytes(path.read_bytes().replace(b"cold", b"flux"))
         appear(file, folder, **more)
 
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         made = release(engine, source(tmp_path))
         for old in (False, True):
             if old:
@@ -188,7 +189,7 @@ def test_bytes_changed_after_the_audit_are_taken_away(
 @pytest.mark.parametrize("rows", [ROWS[:-1], [*ROWS, ("20", "flu", "9")], ROWS[::-1]])
 def test_a_source_that_changes_between_judging_and_writing_is_refused(tmp_path: Path, rows: Any) -> None:
     path = source(tmp_path)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         made = release(engine, path)
         source(tmp_path, rows)
         with pytest.raises(PrivacySqlError) as refused:
@@ -199,7 +200,7 @@ def test_a_source_that_changes_between_judging_and_writing_is_refused(tmp_path: 
 
 def test_a_release_that_is_not_safe_is_never_written(tmp_path: Path) -> None:
     path = source(tmp_path)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(path, ["age"], "illness", drop=["weight"])
         made = ps.publish(engine, table, REQUIRE, ps.Generalise())
         with pytest.raises(NotSafe):
@@ -218,7 +219,7 @@ def test_while_it_is_looked_at_a_release_is_readable_by_its_owner_only(
         return look(engine, published, made)
 
     monkeypatch.setattr(audit, "audit", watch)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         made = release(engine, source(tmp_path))
         put(engine, made, tmp_path, "csv")
         put(engine, made, tmp_path, "parquet")
@@ -275,7 +276,7 @@ def test_rows_in_are_rows_published_suppressed_and_repeated(
         rows.append(("6", "99", "flu"))
     path = tmp_path / "people.csv"
     path.write_text("id,age,illness\n" + "".join(",".join(row) + "\n" for row in rows))
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(
             path, {"age": ps.Intervals(10)}, "illness", identifier="id", values_per_person=declared
         )
@@ -334,7 +335,7 @@ def test_a_seeded_release_is_marked_and_a_secret_one_keeps_its_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("secrets.token_hex", lambda n=32: "5ec4e7" * 11)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         path = source(tmp_path)
         seeded = release(engine, path, ps.Bucketize({"age": 1}, seed=7))
         secret = release(engine, path, ps.Bucketize({"age": 1}))
@@ -363,7 +364,7 @@ def test_what_exists_is_overwritten_only_when_asked(tmp_path: Path, kind: str) -
 @pytest.mark.parametrize("name", ["out.csv", "out.csv.manifest.json"])
 def test_a_file_of_somebody_else_is_not_overwritten(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("mine")
-    with ps.connect() as engine, pytest.raises(UsageError):
+    with engines.opened() as engine, pytest.raises(UsageError):
         put(engine, release(engine, source(tmp_path)), tmp_path, "csv")
     assert (tmp_path / name).read_text() == "mine"
 
@@ -378,7 +379,7 @@ def test_a_file_that_appears_during_the_audit_is_not_replaced(
         return look(engine, published, made)
 
     monkeypatch.setattr(audit, "audit", late)
-    with ps.connect() as engine, pytest.raises(UsageError) as refused:
+    with engines.opened() as engine, pytest.raises(UsageError) as refused:
         put(engine, release(engine, source(tmp_path)), tmp_path, "csv")
     assert refused.value.code == "target_exists"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "people.csv"]
@@ -412,7 +413,7 @@ def test_of_two_simultaneous_runs_exactly_one_wins(tmp_path: Path, monkeypatch: 
 
 
 def test_a_second_run_is_refused_while_the_folder_is_held(tmp_path: Path) -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         made = release(engine, source(tmp_path))
         another = os.open(tmp_path, os.O_RDONLY)  # as a run in another process holds it
         try:
@@ -527,7 +528,7 @@ def no_room(limit: int) -> Iterator[None]:
 def test_a_full_disk_is_an_engine_error_and_leaves_nothing(tmp_path: Path, kind: str) -> None:
     rows = [(str(20 + n % 20), f"illness{n % 3}", str(n * 7919 % 1_000_003)) for n in range(30_000)]
     path = source(tmp_path, rows)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         made = release(engine, path)
         with no_room(50_000), pytest.raises(EngineError):
             put(engine, made, tmp_path, kind)
@@ -554,7 +555,7 @@ def test_no_room_for_the_manifest_takes_the_release_back(
 
 def test_a_folder_that_cannot_be_made_is_an_engine_error(tmp_path: Path) -> None:
     path = source(tmp_path)
-    with ps.connect() as engine, pytest.raises(EngineError) as refused:
+    with engines.opened() as engine, pytest.raises(EngineError) as refused:
         put(engine, release(engine, path), path, "csv")
     assert refused.value.code == "cannot_write"
 
@@ -566,7 +567,7 @@ def test_a_folder_that_may_not_be_written_is_an_engine_error(
     def refuse(*_: Any, **__: Any) -> Any:
         raise OSError(errno.EROFS, "read-only")
 
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         made = release(engine, source(tmp_path))
         with monkeypatch.context() as patch, pytest.raises(EngineError, match="read-only"):
             patch.setattr(os, call, refuse)
@@ -576,5 +577,5 @@ def test_a_folder_that_may_not_be_written_is_an_engine_error(
 
 @pytest.mark.parametrize("name", ["out.txt", "out.csv.gz", "out.db", "out.json"])
 def test_a_release_is_csv_or_parquet(tmp_path: Path, name: str) -> None:
-    with ps.connect() as engine, pytest.raises(UsageError):
+    with engines.opened() as engine, pytest.raises(UsageError):
         ps.write(engine, release(engine, source(tmp_path)), tmp_path / name)

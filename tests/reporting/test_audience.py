@@ -21,6 +21,7 @@ from privacy_sql.reporting.audience import UNTOLD, masked
 from privacy_sql.reporting.page import material_of, page
 from privacy_sql.reporting.recording import recorded
 from privacy_sql.reporting.sections import Material, intersection
+from tests import engines
 
 
 def run(k: int) -> dict[str, Any]:
@@ -145,7 +146,7 @@ def test_a_page_with_few_people_guessed_counts_none_and_stays_amber(tmp_path: Pa
     frame = pd.DataFrame(rows, columns=["age", "ill", "job"])
     free = {"columns": ["job"], "acknowledge": "wanted"}
     for insensitive in (None, free):
-        with ps.connect() as engine:
+        with engines.opened() as engine:
             more = {"insensitive": insensitive} if insensitive else {"drop": ["job"]}
             table = ps.Table(frame, ["age"], "ill", **more)
             release = ps.publish(engine, table, [ps.LDiversity(2)], ps.Generalise())
@@ -171,7 +172,7 @@ def test_an_attack_on_fewer_people_than_k_is_not_told() -> None:
 @pytest.mark.parametrize("rare", ["yy", "yyyyzzzz"])
 def test_no_cost_of_a_release_tells_how_many_rows_it_suppresses(tmp_path: Path, rare: str) -> None:
     frame = pd.DataFrame({"a": [*("x" * 40), *rare], "ill": (["1", "2"] * 24)[: 40 + len(rare)]})
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table, method = (
             ps.Table(frame, {"a": ps.KeepOrDrop()}, "ill"),
             ps.Generalise({}, max_suppressed="0.2"),
@@ -196,7 +197,7 @@ def marked(record: Any, mark: str) -> Any:
 def test_a_record_with_an_unknown_name_reaches_no_public_page(tmp_path: Path, method: str) -> None:
     frame = pd.DataFrame({"a": [*("xy" * 20)], "ill": ["1", "2", "2", "1"] * 10})
     kinds = {"generalise": ps.Generalise({"a": 1}), "bucketize": ps.Bucketize([])}
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(frame, {"a": ps.KeepOrDrop()}, "ill")
         release = ps.publish(
             engine, table, [ps.KAnonymity(6), ps.BTPrivacy(bandwidth="1", t="0.9")], kinds[method]
@@ -220,7 +221,7 @@ def test_a_report_of_noise_names_its_columns_and_counts_nothing_of_the_source(tm
     frame = pd.DataFrame({"age": ["1"] * 20 + ["2"] * 3, "ill": ["a"] * 23})
     domains = {"age": {"from": 1, "to": 40}, "ill": ["a", "b"]}
     method = ps.NoisyCounts(epsilon=1, marginals=[["age"], ["ill"]], ledger=str(tmp_path / "ledger.jsonl"))
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(engine, ps.Table(frame, ["age"], "ill", domains=domains), [], method)
         columns = recorded(release)["columns"]
         text = ps.report(release, tmp_path / "noise.html", audience="public").read_text()

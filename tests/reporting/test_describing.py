@@ -18,6 +18,7 @@ import privacy_sql as ps
 from privacy_sql import manifest
 from privacy_sql.reporting import describing, recording
 from privacy_sql.reporting import page as reporting
+from tests import engines
 from tests.command_line import call
 from tests.reporting import project
 from tests.seeds import enough, seeds
@@ -84,7 +85,7 @@ def test_the_published_bytes_tell_what_the_run_would_have_recorded(
         table = ps.Table(
             people(draw, name != "centres"), quasi, named.pop("sensitive"), **named, name="people"
         )
-        with ps.connect() as engine:
+        with engines.opened() as engine:
             try:
                 release = ps.publish(engine, table, require, method)
             except ps.PrivacySqlError:
@@ -161,7 +162,7 @@ def test_of_people_with_several_values_the_run_records_what_the_rows_do_not_tell
 ) -> None:
     rows = pd.DataFrame({"who": list("aabbcd"), "age": ["1"] * 6, "ill": list("xyxyxz")})
     table = ps.Table(rows, ["age"], "ill", identifier="who", values_per_person=kind)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise())
         run = recording.recorded_by_run(release, tmp_path / "out.csv")
     # people, and not the six rows
@@ -259,7 +260,7 @@ def test_of_several_sensitive_columns_the_number_names_its_own_column(
     require = [ps.LDiversity("1.3", kind="entropy"), ps.AlphaKAnonymity("0.99", 2), ps.CKSafety("0.99", 1)]
     table = ps.Table(frame, {"town": ps.KeepOrDrop()}, [*columns], name="people")
     method = ps.Generalise(max_suppressed="0.1" if suppressed else 0)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(engine, table, require, method)
         assert release.safe
         run = recording.recorded(release)

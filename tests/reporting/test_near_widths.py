@@ -15,6 +15,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.reporting import near_widths, recording
 from privacy_sql.reporting.audience import masked
+from tests import engines
 from tests.command_line import call
 from tests.oracles import near_values as oracle
 from tests.seeds import seeds
@@ -69,7 +70,7 @@ def test_every_point_is_the_worst_share_of_the_definition(kind: str) -> None:
         frame = pd.DataFrame(rows, columns=["g", "s"], dtype=object)
         if isinstance(values[-1], int):
             frame = frame.astype({"s": "Int64"})
-        with ps.connect() as engine:
+        with engines.opened() as engine:
             table = ps.Table(frame, ["g"], "s", **more)
             release = ps.publish(engine, table, [ps.KAnonymity(2), asked], ps.Generalise())
             (curve,) = near_widths.of_release(release)

@@ -19,6 +19,7 @@ import privacy_sql as ps
 from privacy_sql.reporting import records as kept
 from privacy_sql.reporting import sections
 from privacy_sql.reporting.words import measured, number, percent
+from tests import engines
 from tests.command_line import call
 from tests.conftest import ROOT
 from tests.reporting import project
@@ -135,7 +136,7 @@ def test_no_value_of_a_row_and_no_promise_without_an_adversary(pages: Path, reco
 def test_a_page_without_a_skyline_has_no_script_and_allows_none(tmp_path: Path) -> None:
     frame = pd.DataFrame({"age": ["1", "2"] * 10, "ill": list("aabb") * 5, "drug": list("pqpqq") * 4})
     for sensitive, scripts in ((["ill", "drug"], 0), ("ill", 1)):
-        with ps.connect() as engine:
+        with engines.opened() as engine:
             table = ps.Table(frame, {"age": ps.KeepOrDrop()}, sensitive)
             release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({"age": 1}))
             for audience in ("internal", "public"):
@@ -206,7 +207,7 @@ def test_a_public_page_shows_no_limit_as_the_value_of_what_rows_do_not_decide(tm
     people = pd.DataFrame({"age": ["1"] * 4 + ["2"] * 4, "ill": [*"xyxyxyxy"]})
     everybody = pd.DataFrame({"age": ["1"] * 9 + ["2"] * 8})
     require = [ps.KMap(5), ps.DeltaPresence(0, "0.6"), ps.KAnonymity(2)]
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(people, ["age"], "ill", population=everybody)
         release = ps.publish(engine, table, require, ps.Generalise())
         public = said(ps.report(release, tmp_path / "public.html", audience="public"))
@@ -229,7 +230,7 @@ def test_limits_that_hold_and_promise_little_are_called_weak(
     tmp_path: Path, values: str, require: list[Any], weak: list[str]
 ) -> None:
     rows = pd.DataFrame({"age": ["1", "1", "2", "2"], "ill": list(values)})
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(engine, ps.Table(rows, ["age"], "ill"), require, ps.Generalise())
         page = ps.report(release, tmp_path / "weak.html", audience="internal")
     text = said(page)
@@ -269,7 +270,7 @@ def test_the_first_sentence_says_against_whom_a_few_known_columns_do_not_hold(
 ) -> None:
     rows = [(a, b, s) for a in "12" for b in "12" for s in "xy"]
     frame = pd.DataFrame(rows, columns=["age", "sex", "ill"])
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(engine, ps.Table(frame, ["age", "sex"], "ill"), require, ps.Generalise())
         page = ps.report(release, tmp_path / "internal.html", audience="internal")
         public = ps.report(release, tmp_path / "public.html", audience="public")
@@ -289,7 +290,7 @@ def test_a_column_published_as_it_is_that_singles_people_out_makes_the_limits_we
     table = ps.Table(
         rows, ["age"], "ill", insensitive={"columns": ["hours"], "acknowledge": "nobody knows them"}
     )
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(engine, table, [ps.KAnonymity(2), ps.LDiversity(2)], ps.Generalise())
         page = ps.report(release, tmp_path / "known.html", audience="internal")
     assert "Whoever also knows hours finds 1 person alone, and is certain of the ill of 1 person." in said(
@@ -450,7 +451,7 @@ def _internal(records: Path, folder: Path) -> Path:
 
 
 def test_a_public_report_hides_counts_below_five(tmp_path: Path) -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = small(engine)
         public = ps.report(release, tmp_path / "public.html")
         internal = ps.report(release, tmp_path / "internal.html", audience="internal")
@@ -475,7 +476,7 @@ def test_a_public_report_tells_of_no_choice_that_was_not_published(records: Path
 
 def test_a_rehearsal_is_marked_and_has_no_public_report(tmp_path: Path) -> None:
     rows = pd.DataFrame({"age": ["1", "1", "2", "2"], "ill": ["a", "b", "a", "b"]})
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(rows, ["age"], "ill")
         release = ps.publish(engine, table, [ps.LDiversity(2)], ps.Bucketize(["age"], seed=1))
         assert "NOT FOR PUBLICATION" in said(ps.report(release, tmp_path / "r.html"))
@@ -500,7 +501,7 @@ def test_a_release_that_changed_gets_no_report(folder: Path, tmp_path: Path, cha
 
 def test_records_of_another_release_at_the_same_place_are_not_used(folder: Path, tmp_path: Path) -> None:
     place = folder / "out" / "good.csv"
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(pd.DataFrame({"town": ["a", "a"], "ill": ["x", "y"]}), ["town"], "ill", name="good")
         release = ps.publish(engine, table, [ps.LDiversity(2)], ps.Generalise({}))
         ps.write(engine, release, place, overwrite=True)
@@ -599,7 +600,7 @@ def test_plotly_is_imported_in_one_module_and_matplotlib_in_another() -> None:
 def test_results_show_themselves_in_a_notebook_without_values_and_escaped() -> None:
     name = "age <b>&"
     rows = pd.DataFrame({name: [f"{SECRET}{n // 2}" for n in range(8)], "ill": ["a", "b"] * 4})
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(rows, {name: ps.KeepOrDrop()}, "ill")
         require = [ps.KAnonymity(2), ps.KAnonymity(9)]
         checked = ps.check(engine, table, require)

@@ -14,6 +14,7 @@ import privacy_sql as ps
 from privacy_sql.errors import UsageError
 from privacy_sql.lattice import in_memory
 from privacy_sql.studies.every_choice import every_choice
+from tests import engines
 from tests.oracles.worst_case import recursion_of_the_paper
 from tests.seeds import seeds
 
@@ -66,5 +67,5 @@ def test_every_choice_says_what_its_rows_say_counted_in_arrays_or_by_statements(
 def test_a_table_without_one_value_for_each_person_has_no_such_choices() -> None:
     rows = pd.DataFrame({"id": [1, 1], "age": ["20", "20"], "ill": ["f", "g"]})
     several = ps.Table(rows, ["age"], "ill", identifier="id", values_per_person="set")
-    with ps.connect() as engine, pytest.raises(UsageError, match="one sensitive value per person"):
+    with engines.opened() as engine, pytest.raises(UsageError, match="one sensitive value per person"):
         every_choice(engine, several)

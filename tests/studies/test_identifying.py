@@ -10,6 +10,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.errors import UsageError
+from tests import engines
 from tests.oracles.identifying import ratios, unique_sets
 from tests.seeds import seeds
 
@@ -54,14 +55,14 @@ def test_sets_and_ratios_are_those_of_every_person(engine: Any, seed: int) -> No
 def test_several_rows_of_one_person_are_one_person() -> None:
     rows = pd.DataFrame({"id": ["p", "p", "q"], "a": ["1", "1", "2"], "s": ["x", "y", "x"]})
     table = ps.Table(rows, ["a"], "s", identifier="id", values_per_person="set")
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         found = ps.identify(engine, table)
     assert found.people == 2 and found.people_by_least_size == {1: 2}
 
 
 def test_more_sets_than_anybody_reads_are_refused_with_their_number() -> None:
     wide = pd.DataFrame({f"c{n}": ["1"] for n in range(43)})
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         with pytest.raises(UsageError, match="43 columns have 13,287 sets of at most 3") as refused:
             ps.identify(engine, ps.Table(wide, list(wide)), 3)
         with pytest.raises(UsageError, match="no set of columns"):

@@ -15,6 +15,7 @@ from scipy.stats import beta
 
 import privacy_sql as ps
 from privacy_sql.query.template import Sql, render
+from tests import engines
 from tests.command_line import call
 from tests.seeds import NIGHTLY, seeds
 
@@ -184,7 +185,7 @@ def test_a_release_of_ours_is_measured_at_its_levels(tmp_path: Path) -> None:
     )
     people.to_csv(tmp_path / "people.csv", index=False)
     table = ps.Table(tmp_path / "people.csv", {"age": ps.Intervals(5, 10)}, "ill")
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(engine, table, [ps.KAnonymity(3)], ps.Generalise({"age": 2}))
         written = ps.write(engine, release, tmp_path / "out.csv")
         found = ps.measure(engine, tmp_path / "people.csv", tmp_path / "out.csv", ["age"], "ill")
@@ -247,7 +248,7 @@ def test_a_hierarchy_that_was_a_file_is_that_of_the_day(tmp_path: Path, where: s
     if where == "python":
         kind = ps.Tree({job: [kind] for job, kind in JOBS.items()})
         out = tmp_path / "out" / "people.csv"
-        with ps.connect() as engine:
+        with engines.opened() as engine:
             given = ps.Table(tmp_path / "people.csv", {"job": kind, "zip": None}, "ill")
             found = ps.measure(engine, given, out, ["job", "zip"], "ill")
             same = ps.measure(
@@ -298,7 +299,7 @@ def test_a_secret_that_is_published_coarser_is_guessed_as_it_is_published(tmp_pa
 )
 def test_what_cannot_be_asked_is_refused(known: Any, secret: str, more: Any, message: str) -> None:
     rows = _frame([("a", "1", "x"), ("b", "2", "y")])
-    with ps.connect() as engine, pytest.raises(ps.PrivacySqlError, match=message):
+    with engines.opened() as engine, pytest.raises(ps.PrivacySqlError, match=message):
         ps.measure(engine, rows, rows, known, secret, **{"control": rows, **more})
 
 

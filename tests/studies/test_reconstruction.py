@@ -15,6 +15,7 @@ import privacy_sql as ps
 from privacy_sql import manifest
 from privacy_sql.cli.main import run
 from privacy_sql.errors import NotSafe, UsageError
+from tests import engines
 
 TRIANGLE = [{"age": 2, "sex": 0}, {"sex": 0, "ill": 0}, {"age": 2, "ill": 0}]
 CHAIN = [{"age": 1, "sex": 0}, {"age": 2, "ill": 0}]
@@ -36,7 +37,7 @@ def people() -> pd.DataFrame:
 
 def published(folder: Path, collection: list[dict[str, int]], target: str = "people.csv") -> Path:
     quasi = {"age": ps.Intervals(5, 20), "sex": ps.KeepOrDrop()}
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(people(), quasi, "ill", name="people")
         release = ps.publish(engine, table, [ps.KLink(1)], ps.Marginals(collection=collection))
         return ps.write(engine, release, folder / target)
@@ -96,7 +97,7 @@ def test_an_empty_text_and_a_missing_value_stay_apart_where_they_are_apart_in_th
         {"sex": ["", None, "", "M"], "age": ["1", "2", "3", "3"], "ill": ["a", "b", "b", "a"]}
     )
     collection = [{"sex": 0, "ill": 0}, {"sex": 0, "age": 0}]
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(rows, ["age", "sex"], "ill", name="people")
         release = ps.publish(engine, table, [ps.KLink(1)], ps.Marginals(collection=collection))
         found = ps.reconstruct(ps.write(engine, release, tmp_path / "people.parquet"))
@@ -147,7 +148,7 @@ def test_a_changed_file_and_what_is_no_collection_of_marginals_are_refused(tmp_p
     part.write_text(part.read_text() + "x,y,1\n")
     with pytest.raises(NotSafe, match="changed since it was written"):
         ps.reconstruct(place)
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(people(), ["sex"], "ill", name="plain")
         release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({}))
         other = ps.write(engine, release, tmp_path / "plain.csv")
@@ -181,7 +182,7 @@ def test_a_question_that_cannot_be_asked_is_named(
 
 
 def test_marginals_in_tables_are_read_where_they_lie(tmp_path: Path) -> None:
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         table = ps.Table(people(), {"age": ps.Intervals(5, 20), "sex": ps.KeepOrDrop()}, "ill", name="people")
         release = ps.publish(engine, table, [ps.KLink(1)], ps.Marginals(collection=CHAIN))
         place = ps.write(engine, release, "table:public", manifest_to=tmp_path / "people.manifest.json")

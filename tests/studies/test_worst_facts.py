@@ -14,6 +14,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.errors import UsageError
 from privacy_sql.studies import facts, groups_of, worst_facts
+from tests import engines
 from tests.seeds import seeds
 
 
@@ -60,7 +61,7 @@ def test_the_facts_are_true_and_as_bad_as_the_verdict_says(seed: int, k: int) ->
         ps.CKSafety(c="1/2", k=k),
         ps.CKSafety(c="1", k=0, per_value={rare: {"c": "1/100", "k": k}}),
     ]
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         grouping = groups_of(engine, table)
         for criterion, verdict in zip(asked, ps.check(engine, table, asked).values(), strict=True):
             found = worst_facts.replay(grouping, verdict)
@@ -84,7 +85,7 @@ def test_the_knowledge_of_a_skyline_is_true_and_as_bad_as_the_verdict_says(
     points = [[*map(str, amounts), "1/2"]]
     own = ps.PrivacySkyline(points=[["0", "0", "0", "1"]], per_value={rare: [[*map(str, amounts), "1/100"]]})
     truth = {(who, ill) for who, _, ill in rows}
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         grouping = groups_of(engine, table)
         asked = [ps.PrivacySkyline(points=points), own]
         for criterion, verdict in zip(asked, ps.check(engine, table, asked).values(), strict=True):
@@ -104,7 +105,7 @@ def test_the_knowledge_of_a_skyline_is_true_and_as_bad_as_the_verdict_says(
 def test_a_name_with_a_line_break_is_refused_and_not_shown() -> None:
     rows = [("A\nB", "f", "flu"), ("A\nC", "f", "gout")]
     table = ps.Table(pd.DataFrame(rows, columns=["who", "sex", "ill"]), ["sex"], "ill", identifier="who")
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         (verdict,) = ps.check(engine, table, [ps.CKSafety(c="1/2", k=1)]).values()
         with pytest.raises(UsageError, match="line break") as refused:
             worst_facts.replay(groups_of(engine, table), verdict)
@@ -150,7 +151,7 @@ def test_facts_find_the_worst_case_of_people_with_several_values_when_somebody_w
     lines = [f'"A" is "{ill}" -> "A" is "flu"' for ill in ("gout", "mumps")]
     agree = [w for w in printed(kind, rows) if w["A"]["flu"] or not (w["A"]["gout"] or w["A"]["mumps"])]
     truth = Fraction(sum(bool(world["A"]["flu"]) for world in agree), len(agree))
-    with ps.connect() as engine:
+    with engines.opened() as engine:
         release = ps.publish(engine, table, [ps.PrivacySkyline(points=[[2, 0, 0, "1"]])], ps.Generalise())
         (verdict,) = release.verdicts.values()
         assert verdict.value == truth

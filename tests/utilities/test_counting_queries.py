@@ -17,6 +17,7 @@ from privacy_sql.lattice.in_memory import GroupMask, GroupsInMemory, InMemory, l
 from privacy_sql.query.template import names, render
 from privacy_sql.utilities import Query, _counting_queries
 from privacy_sql.utilities.query_error import QueryError
+from tests import engines
 from tests.seeds import OFTEN, seeds
 
 AGES = {"1": ["young", "*"], "2": ["young", "*"], "3": ["old", "*"], "4": ["old", "*"], "5": ["old", "*"]}
@@ -66,7 +67,7 @@ def test_answers_in_memory_are_counted_row_by_row(
         ]
         frame = pd.DataFrame(rows, columns=["age", "home", "sex", "ill"], dtype=object)
         quasi = {"age": ps.Tree(AGES), "home": ps.Tree(HOMES), "sex": None}
-        with ps.connect() as engine:
+        with engines.opened() as engine:
             base = count(engine, ps.Table(frame, quasi, "ill"))
             domains = []
             for column in ("q1", "q2", "q3", "s"):
