@@ -104,21 +104,27 @@ def whole(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def operations(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """How many operations of each kind a second run of both releases has."""
-    folder = project(tmp_path_factory.mktemp("counted"), people=PEOPLE, counts=NOISY)
+def run_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project of both releases after a first run."""
+    folder = project(tmp_path_factory.mktemp("run_once"), people=PEOPLE, counts=NOISY)
     assert run(folder).exit == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def operations(run_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """How many operations of each kind a second run has."""
+    folder = shutil.copytree(run_once, tmp_path_factory.mktemp("counted"), dirs_exist_ok=True)
     return kills.counted(lambda: run(folder, "--overwrite"))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_run_killed_at_an_operation_of_any_kind_is_mended_by_the_next(
-    tmp_path: Path, operations: Any, kind: str
+    run_once: Path, tmp_path: Path, operations: Any, kind: str
 ) -> None:
     seed = random.randrange(10**9)
     draw = random.Random(seed)
-    folder = project(tmp_path / "project", people=PEOPLE, counts=NOISY)
-    assert run(folder).exit == 0
+    folder = shutil.copytree(run_once, tmp_path / "project")
     assert operations[kind], operations
     for _ in range(30 if NIGHTLY else 1):
         at = draw.randint(1, operations[kind])

@@ -24,11 +24,18 @@ from tests.conftest import FIXTURES
 from tests.project.test_project import PROJECT, ROWS, write
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def run_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project that has been run."""
-    assert call("run", "--project", write(tmp_path, PROJECT)).exit == 0
-    return tmp_path
+    made = write(tmp_path_factory.mktemp("run_once"), PROJECT)
+    assert call("run", "--project", made).exit == 0
+    return made
+
+
+@pytest.fixture
+def folder(run_once: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return shutil.copytree(run_once, tmp_path, dirs_exist_ok=True)
 
 
 def changes(content: bytes) -> list[bytes]:

@@ -42,15 +42,21 @@ def refused(told: Told, *codes: str) -> dict[str, str]:
     return error
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def run_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project that has been run, with a budget and a register."""
-    write(tmp_path, PROJECT)
-    assert call("budget", "limit", "--epsilon", "2", "--project", tmp_path).exit == 0
-    assert call("run", "--project", tmp_path).exit == 0
-    place = tmp_path / "out" / "people.csv.manifest.json"
-    assert call("register", "add", "people", place, "--project", tmp_path).exit == 0
-    return tmp_path
+    made = write(tmp_path_factory.mktemp("run_once"), PROJECT)
+    assert call("budget", "limit", "--epsilon", "2", "--project", made).exit == 0
+    assert call("run", "--project", made).exit == 0
+    place = made / "out" / "people.csv.manifest.json"
+    assert call("register", "add", "people", place, "--project", made).exit == 0
+    return made
+
+
+@pytest.fixture
+def folder(run_once: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return shutil.copytree(run_once, tmp_path, dirs_exist_ok=True)
 
 
 # -- a manifest vouches for the files it names ----------------------------------------------------------
