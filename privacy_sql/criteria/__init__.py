@@ -262,8 +262,8 @@ class Criterion:
         """The requirement with its files relative to a folder."""
         return self
 
-    def weighs(self, release: Description) -> bool:
-        """Whether it refuses what a registered release exposes beside this one, so that nobody need warn."""
+    def weighs(self, releases: Sequence[Description]) -> bool:
+        """Whether it refuses what any of these exposes beside this release, so that nobody need warn."""
         return False
 
     def beforehand(self, base: Base) -> str | None:

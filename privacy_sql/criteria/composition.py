@@ -90,8 +90,10 @@ class Composition(InMarginals):
     def _level(self) -> Fraction:
         return exact(self.at, self.name, "at", 0, 1)
 
-    def weighs(self, release: Description) -> bool:
-        return self.with_ == "register" or release.place in {each.place for each in self.releases().groups}
+    def weighs(self, releases: Sequence[Description]) -> bool:
+        if self.with_ == "register":
+            return True
+        return {each.place for each in releases} <= {each.place for each in self.releases().groups}
 
     def releases(self) -> Out:
         """The releases to compose with; refuses a registered one that is missing or changed."""

@@ -34,7 +34,7 @@ def compared(directory: Path, grouping: Candidate, require: Sequence[Criterion])
     Empty if a requirement such as `composition` refuses what each of them exposes, instead of warning.
     """
     out = registered(Register(directory / FILE_NAME))
-    if out.groups and all(any(c.weighs(each) for c in require) for each in out.groups):
+    if out.groups and any(criterion.weighs(out.groups) for criterion in require):
         return []
     told = [
         f"register: {name} publishes marginals that say more than their join, which this check leaves out"

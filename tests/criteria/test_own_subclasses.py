@@ -155,7 +155,7 @@ def test_what_reports_and_costs_count_by_is_declared_and_not_a_name() -> None:
     assert required_k([ps.AlphaKAnonymity("0.5", 4), Quiet()]) == 4 and required_k([Crowd()]) == 7
     quiet = Quiet()
     declared = (quiet.group_size, quiet.facts, quiet.in_marginals, quiet.for_marginals())
-    assert set(declared) == {None} and not quiet.breaches
+    assert set(declared) == {None} and not quiet.breaches and not quiet.weighs([])
     assert (
         ps.CKSafety("0.9", 3).facts == 3 and ps.CKSafety("0.9", 3, {"x": {"c": "0.5", "k": 1}}).facts is None
     )
