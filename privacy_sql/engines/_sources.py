@@ -86,6 +86,9 @@ def no_file(path: Path, code: str = "no_file") -> UsageError:
     if set("*?[") & set(path.name):
         told = f"no Parquet file matches {path}"
         return UsageError(code, told, hint="A pattern must name files in one folder, such as data/*.parquet.")
+    if path.exists() and not path.is_file():
+        told = f"{path} is not a regular file, and a source is read more than once"
+        return UsageError(code, told, hint="Write what comes from it to a file.")
     if path.is_file():
         hint = f"Save it as CSV in UTF-8 or as Parquet, with a name that ends in {', '.join(FILES)}."
         kind = SHEETS.get(

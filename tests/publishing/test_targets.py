@@ -731,6 +731,7 @@ def test_no_verb_waits_for_a_fifo_that_somebody_put_where_we_read(folder: Path, 
         call("report", "--json", "-o", folder / "site", "--project", folder)
     assert told.exit == HANGING[name], told.out
     assert "unexpected" not in told.out
+    assert ("is not a regular file" in told.out) is (name == "people.csv")
 
 
 def test_nobody_waits_for_a_fifo_that_comes_between_a_look_and_the_next(
