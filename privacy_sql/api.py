@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -362,8 +363,9 @@ def as_written(
         raise UsageError("no_levels", told, where=place.name, hint=hint)
     release = publish(engine, table, require, Generalise(dict(levels), max_suppressed=str(allowed)))
     try:
-        with engine.beside() as auditor:
-            audit.same_rows(auditor, place.parent / content.files[0].file, release)
+        file = place.parent / content.files[0].file
+        with engine.reader([file]) as auditor:
+            audit.same_rows(auditor, file, release)
     except NotSafe:
         told = f"the source of {content.release} has changed since it was published"
         hint = "Publish it again, or restore the source."
@@ -471,9 +473,11 @@ def put_out(
     register: Register | None = None,
     kept: Sequence[Kept] = (),
     told: Callable[[Path], None] = lambda place: None,
+    token: str | None = None,
 ) -> Path:
     """Write a safe release that reads as it was judged, and enter it into a locked register."""
-    form = form_of(release, target, Path(manifest_to) if manifest_to else None, kept, escape=escape)
+    place = Path(manifest_to) if manifest_to else None
+    form = form_of(release, target, place, kept, escape=escape, token=token)
     return publication.publish(
         form,
         overwrite=overwrite,
@@ -518,8 +522,10 @@ def form_of(
     kept: Sequence[Kept] = (),
     *,
     escape: bool = False,
+    token: str | None = None,
 ) -> publication.Form:
     """The form of a written release: files, or tables of its engine."""
+    token = token or secrets.token_hex(6)
     home: Engine = release.base.engine
     several = release.proposal.parts
     views = several or {"": release.proposal.view}
@@ -528,12 +534,14 @@ def form_of(
         table = target.removeprefix(TABLE)
         place = manifest_to or Path("target") / f"{release.name}{manifest.SUFFIX}"
         tables = parts.part_tables(table, release) if several else {"": table}
-        return publication.Tables(release.name, home, place, tables, views, kept)
+        return publication.Tables(release.name, home, place, tables, views, token, kept)
     if reason := writing.no_place(str(target)):
         raise UsageError("bad_target", reason, hint="Name a path, such as out/people.csv.")
     file = _file(Path(target), release)
     files = parts.part_files(file, release) if several else {"": file}
-    return publication.Files(release.name, home, manifest.manifest_path(file), files, views, kept, escape)
+    return publication.Files(
+        release.name, home, manifest.manifest_path(file), files, views, token, kept, escape
+    )
 
 
 def _file(target: Path, release: Release) -> Path:

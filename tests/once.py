@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pickle
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,3 +24,8 @@ def once(name: str, make: Callable[[], Any]) -> Any:
         if not kept.exists():
             kept.write_bytes(pickle.dumps(make()))
     return pickle.loads(kept.read_bytes())
+
+
+def folder(name: str) -> Path:
+    """An empty folder for what `once` makes, which stays until all workers are done."""
+    return Path(tempfile.mkdtemp(prefix=f"{name}_", dir=os.environ.get(server.PLACE)))

@@ -81,13 +81,21 @@ def method(name: str) -> Any:
 ROW = re.compile(r"\| `(\w+)` \| (.*?) \| (.*) \|")
 
 
-def refused() -> dict[str, list[str]]:
-    """The criteria that each method refuses by name, found by asking it."""
+def refused(about: str = "") -> dict[str, list[str]]:
+    """The criteria that each method refuses by name, found by asking it.
+
+    Only parts whose names begin with `about` are asked about; the others are as they are written down.
+    """
     found: dict[str, list[str]] = {}
+    told = written_down()
     with engines.opened() as engine:
         people = ps.count(engine, table())
         for name in registry.available("methods"):
             for asked in registry.available("criteria"):
+                if not name.startswith(about) and not asked.startswith(about):
+                    if asked in told.get(name, ([], ""))[0]:
+                        found.setdefault(name, []).append(asked)
+                    continue
                 try:
                     ps.publish(engine, people, [criterion(asked)], method(name))
                 except UsageError:
@@ -103,12 +111,12 @@ def written_down() -> dict[str, tuple[list[str], str]]:
     return {line[1]: (re.findall(r"`(\w+)`", line[2]), line[3]) for line in lines if line}
 
 
-def matrix() -> str:
+def matrix(about: str = "") -> str:
     """docs/matrix.md with the pairs as they are; why a method refuses is left as somebody wrote it."""
     because = {name: why for name, (_, why) in written_down().items()}
     lines = [
         f"| `{name}` | {' '.join(f'`{asked}`' for asked in several)} | {because.get(name, 'say why')} |"
-        for name, several in refused().items()
+        for name, several in refused(about).items()
     ]
     head, _, rest = MATRIX.read_text(encoding="utf-8").partition("| --- | --- | --- |\n")
     kept = [line for line in rest.splitlines() if not ROW.fullmatch(line)]
@@ -245,11 +253,11 @@ def pages() -> dict[Path, str]:
     }
 
 
-def write() -> None:
-    """Write all of them again."""
+def write(about: str = "") -> None:
+    """Write all of them again, in the matrix the pairs of parts whose names begin with `about`."""
     for place, text in pages().items():
         place.write_text(text, encoding="utf-8")
-    MATRIX.write_text(matrix(), encoding="utf-8")
+    MATRIX.write_text(matrix(about), encoding="utf-8")
 
 
 if __name__ == "__main__":

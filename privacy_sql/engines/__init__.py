@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
@@ -162,6 +162,12 @@ class Engine(ABC):
     @abstractmethod
     def beside(self) -> Engine:
         """A new engine of the same kind, to read written files again where they are."""
+
+    @contextmanager
+    def reader(self, files: Sequence[Path]) -> Iterator[Engine]:
+        """An engine that reads these written files: a new one, unless this one was opened for them."""
+        with self.beside() as beside:
+            yield beside.session(files)
 
     @abstractmethod
     def drop(self, relation: Sql) -> None:

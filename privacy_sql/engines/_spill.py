@@ -31,15 +31,13 @@ def private_folder(owner: object) -> tuple[Path, Callable[[], Any]]:
         except FileNotFoundError:  # another process swept it before it was opened
             continue
         fcntl.flock(handle, fcntl.LOCK_EX)
-        leave = weakref.finalize(owner, _remove, made, handle)
+        leaving = contextlib.ExitStack()
+        leaving.callback(os.close, handle)
+        leaving.callback(shutil.rmtree, made, ignore_errors=True)
+        leave = weakref.finalize(owner, leaving.close)
         with contextlib.suppress(FileNotFoundError):  # another process swept it before it was locked
             (made / MARK).touch(mode=0o600)
             return made, leave
-
-
-def _remove(folder: Path, handle: int) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    os.close(handle)
 
 
 def sweep() -> None:

@@ -392,6 +392,12 @@ class DuckDB(Engine):
     def beside(self) -> DuckDB:
         return DuckDB(**self._to.limits, unsafe_debug=self._to.debug)
 
+    @contextlib.contextmanager
+    def reader(self, files: Sequence[Path]) -> Iterator[Engine]:
+        reached = self._to.reaches(map(Path.resolve, files))
+        with contextlib.nullcontext(self) if reached else self.beside() as home:
+            yield home.session(files)
+
     def drop(self, relation: Sql) -> None:
         kind = self._mine.pop(relation, None)
         self._looked.pop(relation, None)

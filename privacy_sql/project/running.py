@@ -148,6 +148,10 @@ def _run(
     result = results[-1]
     output = _ready(plan)
     place = plan.manifest(project.directory)
+    token = secrets.token_hex(6)
+    if isinstance(output, Path) and not dry_run:
+        # named before the engine opens, it reads back what it writes without another engine beside it
+        engine.session([files.hidden(output, token)])
     if not dry_run:
         # finish or undo what a killed run left, and report it
         said = intents.settle(place, engine, Register(project.directory / FILE_NAME))
@@ -190,7 +194,7 @@ def _run(
         return
     _compiled(project, release)
     before = changes.before(place, Register(project.directory / FILE_NAME), plan.name)
-    place = _registered_and_written(project, plan, result, output, overwrite, place)
+    place = _registered_and_written(project, plan, result, output, overwrite, place, token)
     progress.report(f"measuring {plan.name} for its report", 0, 1)
     found = recording.recorded_by_run(release, output)
     now = manifest.read(place)
@@ -217,7 +221,13 @@ def _chosen(project: Project, plan: Plan, engine: Engine, before: Sequence[Resul
 
 
 def _registered_and_written(
-    project: Project, plan: Plan, result: Result, output: Path | str, overwrite: bool, place: Path
+    project: Project,
+    plan: Plan,
+    result: Result,
+    output: Path | str,
+    overwrite: bool,
+    place: Path,
+    token: str,
 ) -> Path:
     """The manifest of a published release; nobody else can publish between the last check and its entry."""
     release = result.release
@@ -244,6 +254,7 @@ def _registered_and_written(
             register=register if register.path.exists() else None,
             kept=project.kept(plan),
             told=told,
+            token=token,
         )
         group_contents.sweep(folder)
         if not register.path.exists():

@@ -14,12 +14,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import secrets
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +51,9 @@ class Files:
     place: Path
     finals: Mapping[str, Path]
     views: Mapping[str, Query]
+    token: str  # of the hidden names
     kept: Sequence[targets.Kept] = ()  # its inputs, which it must not replace
     escape: bool = False  # cells of CSV that a spreadsheet would run are stopped by an apostrophe
-    token: str = field(default_factory=partial(secrets.token_hex, 6))
     accepted: dict[str, str] = field(init=False, default_factory=dict)
     old: Mapping[str, Any] = field(init=False, default_factory=dict)
     waits = False
@@ -81,11 +80,9 @@ class Files:
             for path in hidden.values():
                 writing.remove(path)
 
-    @contextlib.contextmanager
-    def auditor(self) -> Iterator[Engine]:
+    def auditor(self) -> AbstractContextManager[Engine]:
         """An engine to read the written files."""
-        with self.engine.beside() as beside:
-            yield beside.session(list(map(self._hidden, self.finals.values())))
+        return self.engine.reader(list(map(self._hidden, self.finals.values())))
 
     def output(self) -> Output:
         """What the manifest says about each part, so that any change can be found."""
@@ -127,8 +124,8 @@ class Tables:
     place: Path
     finals: Mapping[str, str]
     views: Mapping[str, Query]
+    token: str  # of the hidden names
     kept: Sequence[targets.Kept] = ()  # its inputs, which it must not replace
-    token: str = field(default_factory=partial(secrets.token_hex, 6))
     old: Mapping[str, Any] = field(init=False, default_factory=dict)
     marks: dict[str, dict[str, int]] = field(init=False, default_factory=dict)
     waits = True

@@ -151,7 +151,7 @@ class _Walk:
             cost=self.best.cost,
             optimal=settled and self.goal != "one" and best is not None,
             # what was set aside or is open may be safe too
-            safe_choices=self.tags.n_safe if self.tags.all_settled else None,
+            safe_choices=self.tags.n_safe,
             undecided=n_open,
             gap=gap,
             stopped=self.stopped,

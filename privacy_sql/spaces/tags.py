@@ -50,14 +50,11 @@ class Tags:
         return int(np.count_nonzero(self.state == OPEN))
 
     @property
-    def n_safe(self) -> int:
-        """How many choices are known to be safe."""
+    def n_safe(self) -> int | None:
+        """How many choices are safe, once every choice is known to be safe or not."""
+        if ((self.state == OPEN) | (self.state == ASIDE)).any():
+            return None
         return int(np.count_nonzero(self.state == SAFE))
-
-    @property
-    def all_settled(self) -> bool:
-        """Whether every choice is known to be safe or not."""
-        return not ((self.state == OPEN) | (self.state == ASIDE)).any()
 
     def known(self, choice: Choice) -> bool | None:
         """True or False when the choice is settled, None when it is open or set aside."""

@@ -102,10 +102,10 @@ def test_steps_show_the_statements_of_a_run_in_their_order(tmp_path: Path) -> No
     dry = [one["name"] for one in shown(folder, "--json").json["steps"]["people"]]
     log = call("run", "--project", folder).log
     ran = re.findall(r"^(.+) on duckdb: [\d.]+ s$", log, re.MULTILINE)
-    # a run looks at its register besides; the copy that is written in steps has a name of its own
-    assert [re.sub(r"\..*-people", "people", name) for name in dry] == [
-        re.sub(r"\..*-people", "people", name) for name in ran
-    ]
+    # a run looks at its register besides; the copy that is written in steps has a name of its own, and
+    # another engine reads it, which numbers its relations anew
+    own = re.compile(r"\..*-(?=people)|(?<=ps_)\d+")
+    assert [own.sub("", name) for name in dry] == [own.sub("", name) for name in ran]
 
 
 def test_sizes_are_those_of_the_relations(tmp_path: Path) -> None:

@@ -14,8 +14,10 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.errors import DataError, EngineError
+from privacy_sql.project.example import write as write_example
 from privacy_sql.query.template import Query
 from tests import engines
+from tests.command_line import call
 
 UNLIKE = {
     "letters that a collation holds equal": ("varchar collate nocase", "'Flu'", "'flu'"),
@@ -123,3 +125,43 @@ def test_rows_that_cannot_be_fetched_leave_an_engine_that_still_takes_frames(
         with pytest.raises(EngineError):
             engine.fetch(Query("select timestamptz '2020-03-01 00:30:00+01' as t from range(3)"))
         assert ps.check(engine, fine, [ps.KAnonymity(2)])["k_anonymity(k=2)"].safe
+
+
+@pytest.mark.parametrize("opened_for", ["its folder", "the file", "another folder", "the folder of a link"])
+def test_a_file_is_read_where_the_engine_was_opened_for_it_and_else_by_another_one(
+    tmp_path: Path, opened_for: str
+) -> None:
+    """A link may lead out of a folder that an engine was opened for; then it does not reach the file."""
+    home, links = tmp_path / "home", tmp_path / "links"
+    home.mkdir(), links.mkdir()
+    file = home / "people.csv"
+    file.write_text("age\n30\n")
+    (links / "people.csv").symlink_to(file)
+    reached = {"its folder": {"folders": [home]}, "the file": {"files": [file]}}.get(opened_for)
+    read = links / "people.csv" if opened_for == "the folder of a link" else file
+    with ps.connect("duckdb:", **(reached or {"folders": [links]})) as engine:
+        assert engine.fetch(Query("select 1 as one")) == [{"one": 1}]  # it is open from now on
+        with engine.reader([read]) as reader:
+            found = reader.fetch(Query(f"select age from {reader.source(read)}"))
+            assert (reader.connection is engine.connection) == (reached is not None)
+        assert found == [{"age": "30"}]
+        assert engine.fetch(Query("select 2 as two")) == [{"two": 2}]
+        if reached is None:
+            with pytest.raises(ps.PrivacySqlError):
+                engine.fetch(Query(f"select age from read_csv('{file}')"))
+
+
+def test_a_run_opens_one_duckdb_and_reads_its_file_back_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_example(tmp_path)
+    made: list[object] = []
+    connect = duckdb.connect
+    monkeypatch.setattr(
+        duckdb, "connect", lambda *told, **more: made.append(connect(*told, **more)) or made[-1]
+    )
+    told = call("run", "--project", tmp_path)
+    assert told.exit == 0, told.everything
+    assert len(made) == 1
+    (published,) = (tmp_path / "out").glob("*.manifest.json")
+    assert call("verify", published).exit == 0

@@ -24,7 +24,7 @@ from privacy_sql.reporting.words import count, number, number_of, people, percen
 from tests.oracles import classical
 from tests.oracles.worst_case import recursion_of_the_paper
 from tests.reporting.test_every_report import ILL, METHODS
-from tests.reporting.test_numbers import SEVERAL, groups, guess, lines_of, project, rungs  # noqa: F401 - a fixture
+from tests.reporting.test_numbers import SEVERAL, groups, guess, lines_of, rungs
 from tests.reporting.test_report import drawn, explored
 
 OF_ROWS = [name for name in METHODS if name not in SEVERAL]
@@ -63,17 +63,17 @@ def audience(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(params=OF_ROWS)
 def seen(
-    project: tuple[Path, dict[str, Any]],  # noqa: F811
+    every_method: tuple[Path, dict[str, Any]],
     request: pytest.FixtureRequest,
     audience: str,
 ) -> Seen:
-    return Seen(project[0], request.param, audience)
+    return Seen(every_method[0], request.param, audience)
 
 
-def test_what_was_measured_of_each_requirement(seen: Seen, project: tuple[Path, dict[str, Any]]) -> None:  # noqa: F811
+def test_what_was_measured_of_each_requirement(seen: Seen, every_method: tuple[Path, dict[str, Any]]) -> None:
     alike = [(key, ill) for key, values in seen.groups.items() for ill in values.elements()]
     told = {rule: (used, value, limit) for used, value, limit, rule in ASKED.findall(seen.text)}
-    run = {v["requirement"]: v for v in project[1][seen.page.stem]["verdicts"]}
+    run = {v["requirement"]: v for v in every_method[1][seen.page.stem]["verdicts"]}
     assert set(told) == set(run)
     for rule, (used, value, limit) in told.items():
         bound = int(re.findall(r"\d+", rule)[-1])
@@ -276,9 +276,9 @@ def family(of: Groups, value: str, amount: int) -> Fraction:
 
 
 @pytest.mark.parametrize("name", ["generalise", "generalise_suppressing", "full_domain"])
-def test_the_detail_that_each_column_keeps(project: tuple[Path, dict[str, Any]], name: str) -> None:  # noqa: F811
+def test_the_detail_that_each_column_keeps(every_method: tuple[Path, dict[str, Any]], name: str) -> None:
     """Iyengar's: of a value's column, the other values its label may stand for, over all other values."""
-    seen = Seen(project[0], name, "internal")
+    seen = Seen(every_method[0], name, "internal")
     domains = {"age": {line["age"] for line in seen.source}, "sex": {line["sex"] for line in seen.source}}
 
     def covered(column: str, label: str) -> int:
@@ -306,12 +306,12 @@ PER_KIND = 25  # questions of each kind; each asks for a third of the values of 
 
 
 @pytest.mark.parametrize("name", ["generalise", "full_domain", "bucketize"])
-def test_the_errors_of_typical_questions(project: tuple[Path, dict[str, Any]], name: str) -> None:  # noqa: F811
+def test_the_errors_of_typical_questions(every_method: tuple[Path, dict[str, Any]], name: str) -> None:
     """Each question is asked of the source and of the published rows, whose labels are spread evenly.
 
     Where values are permuted within a group, everybody there has a share of each value.
     """
-    seen = Seen(project[0], name, "internal")
+    seen = Seen(every_method[0], name, "internal")
     told = dict(drawn(seen.page)["errors"])
     kinds: list[list[str]] = [[], ["age"], ["sex"], ["age", "sex"]]
     assert list(told) == [" and ".join(kind) or "nothing else" for kind in kinds]
@@ -357,9 +357,9 @@ def covers(label: str, column: str, domain: list[str]) -> set[str]:
     return {label}
 
 
-def test_the_choices_that_were_searched(project: tuple[Path, dict[str, Any]]) -> None:  # noqa: F811
+def test_the_choices_that_were_searched(every_method: tuple[Path, dict[str, Any]]) -> None:
     """Risk against what is lost, each choice applied to the source with a pencil."""
-    seen = Seen(project[0], "full_domain", "internal")
+    seen = Seen(every_method[0], "full_domain", "internal")
     ages = {line["age"] for line in seen.source}
     steps: dict[str, Callable[[str], str]] = {
         "age exact": str,
@@ -387,9 +387,9 @@ def test_the_choices_that_were_searched(project: tuple[Path, dict[str, Any]]) ->
 
 
 @pytest.mark.parametrize("name", ["generalise", "full_domain"])
-def test_what_is_lost(project: tuple[Path, dict[str, Any]], name: str) -> None:  # noqa: F811
+def test_what_is_lost(every_method: tuple[Path, dict[str, Any]], name: str) -> None:
     """Of releases that leave nobody out: what a reader would make of the rows, and how large groups are."""
-    seen = Seen(project[0], name, "internal")
+    seen = Seen(every_method[0], name, "internal")
     assert len(seen.rows) == len(seen.source)
     told = seen.plain("divergence")
     everybody = len(seen.rows)

@@ -19,23 +19,11 @@ import pytest
 from privacy_sql.reporting.sections.people import GUESSES
 from privacy_sql.reporting.words import count, number, percent
 from tests.command_line import call
-from tests.reporting.test_every_report import ILL, METHODS, write
+from tests.reporting.test_every_report import ILL, METHODS
 from tests.reporting.test_report import drawn
 
 FEW = 4  # a count below it is told on no public page
 SEVERAL = {"bucketize_two", "marginals", "noisy_counts"}  # of which no one file shows people in groups
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    """A release of every method, and what the run said of each."""
-    folder = write(tmp_path_factory.mktemp("numbers"))
-    told = call("run", "--project", folder, "--json")
-    assert told.exit == 0, told.everything
-    for audience in ("internal", "public"):
-        made = call("report", "--project", folder, "--audience", audience, "-o", folder / audience)
-        assert made.exit == 0, made.everything
-    return folder, {release["name"]: release for release in told.json["releases"]}
 
 
 TILE = re.compile(
@@ -74,9 +62,9 @@ def groups(place: Path) -> dict[tuple[str, ...], Counter[str]]:
 @pytest.mark.parametrize("audience", ["internal", "public"])
 @pytest.mark.parametrize("name", METHODS)
 def test_every_number_is_that_of_the_run_the_manifest_and_a_pencil(
-    project: tuple[Path, dict[str, Any]], name: str, audience: str
+    every_method: tuple[Path, dict[str, Any]], name: str, audience: str
 ) -> None:
-    folder, told = project
+    folder, told = every_method
     page = folder / audience / f"{name}.html"
     text = page.read_text(encoding="utf-8")
     manifest = json.loads((folder / "out" / f"{name}.csv.manifest.json").read_text(encoding="utf-8"))
@@ -154,9 +142,9 @@ def lines_of(place: Path) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("audience", ["internal", "public"])
 def test_every_number_of_count_tables_is_that_of_a_pencil(
-    project: tuple[Path, dict[str, Any]], audience: str
+    every_method: tuple[Path, dict[str, Any]], audience: str
 ) -> None:
-    folder, told = project
+    folder, told = every_method
     out, page = folder / "out", folder / audience / "marginals.html"
     manifest = json.loads((out / "marginals.csv.manifest.json").read_text(encoding="utf-8"))
     tables = [lines_of(out / part["file"]) for part in manifest["output"]["files"]]
@@ -198,9 +186,9 @@ def within(age: int, band: str) -> bool:
 
 @pytest.mark.parametrize("audience", ["internal", "public"])
 def test_every_number_of_noisy_counts_is_that_of_a_pencil(
-    project: tuple[Path, dict[str, Any]], audience: str
+    every_method: tuple[Path, dict[str, Any]], audience: str
 ) -> None:
-    folder, told = project
+    folder, told = every_method
     text = html.unescape((folder / audience / "noisy_counts.html").read_text(encoding="utf-8"))
     manifest = json.loads((folder / "out" / "noisy_counts.csv.manifest.json").read_text(encoding="utf-8"))
     rows = lines_of(folder / "out" / "noisy_counts.csv")
@@ -243,8 +231,10 @@ def guess(share: Fraction) -> str:
     return next((label for label in between if share >= Fraction(int(label.split()[0]), 100)), rest)
 
 
-def test_detail_kept_by_column_adds_up_to_what_the_loss_leaves(project: tuple[Path, dict[str, Any]]) -> None:
-    folder, _ = project
+def test_detail_kept_by_column_adds_up_to_what_the_loss_leaves(
+    every_method: tuple[Path, dict[str, Any]],
+) -> None:
+    folder, _ = every_method
     for name in ("generalise", "generalise_suppressing", "full_domain"):
         record = json.loads((folder / "target" / "records" / f"{name}.json").read_text(encoding="utf-8"))
         found = record["run"]["usefulness"]
@@ -258,8 +248,8 @@ def test_detail_kept_by_column_adds_up_to_what_the_loss_leaves(project: tuple[Pa
         )
 
 
-def test_before_is_what_the_source_tells_without_its_names(project: tuple[Path, dict[str, Any]]) -> None:
-    folder, _ = project
+def test_before_is_what_the_source_tells_without_its_names(every_method: tuple[Path, dict[str, Any]]) -> None:
+    folder, _ = every_method
     with (folder / "people.csv").open(newline="", encoding="utf-8") as file:
         rows = [(row["age"], row["sex"], row[ILL]) for row in csv.DictReader(file)]
     sizes = Counter((age, sex) for age, sex, _ in rows)
