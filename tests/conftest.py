@@ -197,6 +197,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         _write_to_memory()
         server.reserve()
+        if not NIGHTLY:
+            # threads for matrices that wait by counting would take the other worker's core
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         if sys.dont_write_bytecode:
             # the programs that tests start find compiled modules and templates, as an installation does
             os.environ["PYTHONPYCACHEPREFIX"] = str(Path(os.environ[server.PLACE]) / "compiled")

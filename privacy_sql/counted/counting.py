@@ -140,11 +140,11 @@ def _coded(
     inside: Sequence[tuple[str, Sql]],
     kinds: Mapping[str, str],
     given: Mapping[str, Sql],
-    made: tuple[Sql | None, Sql] | None = None,
+    made: tuple[Sql, Sql, int] | None = None,
 ) -> Counted:
     """A counted source in codes, with a dictionary for each column that has none yet.
 
-    `made` are the dictionaries and the combinations, where the engine counted in codes itself.
+    `made` are the dictionaries, the combinations and their number, where the engine counted in codes itself.
     """
     # the columns that get a dictionary: internal name, number of the part, the column its values are in
     own: list[tuple[Sql, int, Sql]] = []
@@ -155,12 +155,15 @@ def _coded(
             column = Sql("v_text" if engine.one_text and is_text else f"v_{alias}")
             own.append((alias, len(own) + 1, column))
             texts |= {column: None} if is_text else {}
-    dictionaries, relation = made or _made(engine, counting, own, given)
-    parts = render(
-        "counted/parts.sql", combinations=relation, dictionaries=dictionaries, texts=list(texts), star=TOP
-    )
-    sizes = {row.pop("part"): row for row in engine.fetch(parts)}
-    shown = {}
+    dictionaries, relation, n_combinations = made or _made(engine, counting, own, given)
+    sizes, shown = {}, {}
+    if dictionaries is None:
+        query = render("counted/sizes.sql", counted=relation)
+        n_rows = engine.fetch(query)[0]["n_rows"]
+    else:
+        query = render("counted/parts.sql", dictionaries=dictionaries, texts=list(texts), star=TOP)
+        sizes = {row.pop("part"): row for row in engine.fetch(query)}
+        n_rows = sizes.get(1, NOTHING)["n_rows"]  # every row has one value of the first dictionary
     for alias, part, column in own if dictionaries is not None else ():
         columns = [(Sql("code"), Sql("code")), (column, Sql("value")), (Sql("n_rows"), Sql("n_rows"))]
         query = render("counted/part.sql", counted=dictionaries, part=part, columns=columns)
@@ -171,15 +174,15 @@ def _coded(
         holders=None,
         dictionaries=shown,
         statistics={str(alias): sizes.get(part, NOTHING) for alias, part, _ in own},
-        rows=sizes[0]["n_rows"],
-        combinations=sizes[0]["n_values"],
+        rows=n_rows,
+        combinations=n_combinations,
     )
 
 
 def _made(
     engine: Engine, counting: Query, own: Sequence[tuple[Sql, int, Sql]], given: Mapping[str, Sql]
-) -> tuple[Sql | None, Sql]:
-    """The dictionaries of columns that have none yet, if any, and the combinations in codes."""
+) -> tuple[Sql | None, Sql, int]:
+    """The dictionaries of columns that have none yet, if any, and the combinations in codes, counted."""
     counted = engine.create(counting)
     dictionaries = None
     if own:
@@ -193,6 +196,6 @@ def _made(
         own=own,
         given=[(Sql(alias), dictionary) for alias, dictionary in given.items()],
     )
-    relation = engine.create(combinations)
+    relation, n_combinations = engine.filled(combinations)
     engine.drop(counted)
-    return dictionaries, relation
+    return dictionaries, relation, n_combinations

@@ -86,11 +86,11 @@ class Engine(ABC):
     def source(self, source: Source) -> Sql:
         """A file, a relation's name or a DataFrame as a relation."""
 
-    def coded(self, source: Sql, columns: Sequence[tuple[str, Sql]]) -> tuple[Sql, Sql] | None:
+    def coded(self, source: Sql, columns: Sequence[tuple[str, Sql]]) -> tuple[Sql, Sql, int] | None:
         """The rows of a source counted in codes; None where templates are to do that.
 
         By columns of text, each with its internal name. First the relation of
-        `counted/dictionaries.sql`, then that of `counted/combinations.sql`.
+        `counted/dictionaries.sql`, then that of `counted/combinations.sql` and how many these are.
         """
         return None
 

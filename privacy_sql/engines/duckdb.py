@@ -225,7 +225,7 @@ class DuckDB(Engine):
         finally:
             self.drop(counted)
 
-    def coded(self, source: Sql, columns: Sequence[tuple[str, Sql]]) -> tuple[Sql, Sql] | None:
+    def coded(self, source: Sql, columns: Sequence[tuple[str, Sql]]) -> tuple[Sql, Sql, int] | None:
         if source not in self._parquet:
             return None
         packed = PackedColumns(self._parquet[source], source, columns)
@@ -237,12 +237,13 @@ class DuckDB(Engine):
             if not packed.fit(sizes):
                 return None
             self._run(packed.listed(made[0]))
-            made.append(self.create(packed.combinations(made[0], sizes)))
+            combinations, n_combinations = self.filled(packed.combinations(made[0], sizes))
+            made.append(combinations)
             self._run(Query(f"reset variable {made[0]}", "listing values"))
             # the file is read twice: where it became another in between, it is counted in one reading
             if self.fetch(packed.n_new(made[1]))[0]["n_new"]:
                 return None
-            return self.create(packed.counted(made[1], made[0])), made.pop()
+            return self.create(packed.counted(made[1], made[0])), made.pop(), n_combinations
         finally:
             for relation in made:
                 self.drop(relation)

@@ -2,21 +2,6 @@
 -- NULL is a value of its own with code 0, so that later joins need only `=`.
 -- in: counted (the aliases, n_rows), own [(alias, part, column)], kept [(column, alias)]: the columns of values
 -- out: part (the number of a dictionary), code, n_rows, the columns of values    grain: value of each dictionary
-with
-{% for alias, part, column in own %}
-d_{{ alias }} as (
-    select
-        case
-            when {{ alias }} is null then cast(0 as bigint)
-            else cast(row_number() over (order by {{ alias }}) as bigint)
-        end as code,
-        {{ alias }} as value,
-        cast(sum(n_rows) as bigint) as n_rows
-    from {{ counted }}
-    group by {{ alias }}
-){% if not loop.last %},{% endif %}
-
-{% endfor %}
 -- no row, but the type of each column of values
 select
     0 as part,
@@ -30,9 +15,13 @@ where 1 = 0
 union all
 select
     {{ part }} as part,
-    code,
-    n_rows{% for other, _ in kept %},
-    {% if other == column %}value{% else %}null{% endif %} as {{ other }}{% endfor %}
+    case
+        when {{ alias }} is null then cast(0 as bigint)
+        else cast(row_number() over (order by {{ alias }}) as bigint)
+    end as code,
+    cast(sum(n_rows) as bigint) as n_rows{% for other, _ in kept %},
+    {% if other == column %}{{ alias }}{% else %}null{% endif %} as {{ other }}{% endfor %}
 
-from d_{{ alias }}
+from {{ counted }}
+group by {{ alias }}
 {% endfor %}

@@ -1,17 +1,6 @@
--- Size, rows, NULLs and highest code of each dictionary of the counted source, and the code of a value that is one star;
--- and how many combinations and rows there are, as part 0.
--- in: combinations (n_rows), dictionaries (part, code, n_rows, texts) or none, texts (columns of values), star
+-- Size, rows, NULLs and highest code of each dictionary of the counted source, and the code of a value that is one star.
+-- in: dictionaries (part, code, n_rows, texts), texts (columns of values), star
 -- out: part, n_values, n_rows, n_nulls, top, star (-1: no such value)    grain: part
-select
-    0 as part,
-    cast(count(*) as bigint) as n_values,
-    cast(coalesce(sum(n_rows), 0) as bigint) as n_rows,
-    cast(0 as bigint) as n_nulls,
-    cast(0 as bigint) as top,
-    cast(-1 as bigint) as star
-from {{ combinations }}
-{% if dictionaries is not none %}
-union all
 select
     part,
     cast(count(*) as bigint) as n_values,
@@ -35,4 +24,3 @@ select
 
 from {{ dictionaries }}
 group by part
-{% endif %}
