@@ -1,4 +1,4 @@
-"""The stub holds the public names that are there; tests/users_script.py is what mypy says to a user of them."""
+"""The stub holds the public names that are there; mypy reads tests/users_script.py with them."""
 
 from __future__ import annotations
 
