@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -47,6 +47,19 @@ def opened() -> Iterator[ps.Engine]:
         places = [Path(usual), Path(__file__).parents[2]]
         _kept.append(ps.connect("duckdb:", folders=places))
     yield _kept[0].session()
+
+
+@contextmanager
+def lasting() -> Iterator[Callable[[], ps.Engine]]:
+    """What opens an engine for whoever closes it: a session of one that is kept open."""
+    with opened() as engine:
+
+        def session() -> ps.Engine:
+            made = engine.session()
+            vars(made)["close"] = list  # does nothing
+            return made
+
+        yield session
 
 
 def none_kept() -> None:

@@ -14,6 +14,7 @@ from privacy_sql.explorer.decision import Decision
 from privacy_sql.explorer.jobs import Job
 from privacy_sql.explorer.server import screens
 from privacy_sql.project.reading import Plan
+from tests import engines
 from tests.oracles.people_by_risk import PARENTS
 
 REQUIRE = (ps.KAnonymity(2), ps.CKSafety(c="0.9", k=1))
@@ -54,7 +55,7 @@ def decided(
     """A decision with its engine."""
     method = ps.Generalise(levels, max_suppressed=allowed)
     plan = Plan("small", given, tuple(require), method, None, None)
-    with Decision(plan, lambda _: ps.connect()) as decision:
+    with engines.lasting() as connect, Decision(plan, lambda _: connect()) as decision:
         yield decision
 
 

@@ -80,7 +80,7 @@ def test_detail_is_one_number_in_search_explorer_and_report(tmp_path: Path, meth
     assert run["suppressed"] > 0 and weights == {"age": "3"}
     (plan,) = reading.read(tmp_path).plans.values()
     levels = run["choice"]["levels"]
-    with Decision(plan, lambda _: ps.connect()) as decision:
+    with engines.lasting() as connect, Decision(plan, lambda _: connect()) as decision:
         shown = ask(decision, "decide", action="take", levels=levels, version=decision.version)
     assert shown["now"]["detail"] == pytest.approx(1 - loss, abs=1e-12)
     assert shown["summary"]["weighing"] == "age counts 3 times"
