@@ -295,7 +295,8 @@ class Manifest(Record):
     def published(self) -> str:
         """An identifier of what was published: the same for the same rows in the same form."""
         told = self.to_json()
-        return _sha256({key: told[key] for key in ("release", "columns", "roles", "method", "output")})
+        what = {key: told[key] for key in ("release", "columns", "roles", "method", "output")}
+        return hashlib.sha256(_dump(what)).hexdigest()
 
     @property
     def shown(self) -> dict[str, str]:
@@ -351,11 +352,7 @@ def canonical(content: Mapping[str, Any]) -> bytes:
 
 def _with_checksum(content: Mapping[str, Any]) -> dict[str, Any]:
     told = {name: value for name, value in content.items() if name != "checksum"}
-    return dict(sorted({**told, "checksum": _sha256(told)}.items()))
-
-
-def _sha256(content: Mapping[str, Any]) -> str:
-    return hashlib.sha256(_dump(content)).hexdigest()
+    return dict(sorted({**told, "checksum": hashlib.sha256(_dump(told)).hexdigest()}.items()))
 
 
 def _dump(content: Mapping[str, Any]) -> bytes:

@@ -111,11 +111,15 @@ def written_down() -> dict[str, tuple[list[str], str]]:
     return {line[1]: (re.findall(r"`(\w+)`", line[2]), line[3]) for line in lines if line}
 
 
+def because(name: str) -> str:
+    """Why a method refuses criteria, as it says itself."""
+    return str(registry.get("methods", name).refuses_because)
+
+
 def matrix(about: str = "") -> str:
-    """docs/matrix.md with the pairs as they are; why a method refuses is left as somebody wrote it."""
-    because = {name: why for name, (_, why) in written_down().items()}
+    """docs/matrix.md with the pairs as they are."""
     lines = [
-        f"| `{name}` | {' '.join(f'`{asked}`' for asked in several)} | {because.get(name, 'say why')} |"
+        f"| `{name}` | {' '.join(f'`{asked}`' for asked in several)} | {because(name)} |"
         for name, several in refused(about).items()
     ]
     head, _, rest = MATRIX.read_text(encoding="utf-8").partition("| --- | --- | --- |\n")

@@ -1,7 +1,7 @@
 """A part of every kind, made up and added to a copy of the project: `list`, pages and contracts find it.
 
-docs/adding_parts.md says how many files a part is; these are the files, and nothing else is edited but the
-reason for which a method refuses a criterion. Then the tests about all parts hold, those about others too.
+docs/adding_parts.md says how many files a part is; these are the files, and nothing else is edited. Then the
+tests about all parts hold, those about others too.
 """
 
 from __future__ import annotations
@@ -116,6 +116,7 @@ class MadeUpTop(Method):
     """Every quasi-identifier at its top level (martin2007, Sec. 2.1)."""
 
     name: ClassVar[str] = "made_up_top"
+    refuses_because: ClassVar[str] = "its rows are made up"
 
     def propose(self, base, asked):
         return at_levels(base, {name: kind.height for name, kind in base.table.hierarchies.items()}, asked, 0)
@@ -468,11 +469,6 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     about = "" if NIGHTLY else "made_up"
     write = f"parts.write({about!r}); public_names.STUB.write_text(public_names.written(), encoding='utf-8')"
     called(place, "-c", f"from tests import parts, public_names; {write}")
-    # why a method refuses a criterion, a person writes
-    matrix = place / "docs" / "matrix.md"
-    told = matrix.read_text(encoding="utf-8")
-    assert told.count("| say why |") == 1
-    matrix.write_text(told.replace("| say why |", "| its rows are made up |"), encoding="utf-8")
     return place
 
 

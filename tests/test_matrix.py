@@ -23,7 +23,8 @@ def refused() -> set[tuple[str, str]]:
 
 
 def test_every_refused_pair_says_why() -> None:
-    assert all(why != "say why" for _, why in parts.written_down().values())
+    told = {method: why for method, (_, why) in parts.written_down().items()}
+    assert told == {method: parts.because(method) for method in told} and all(told.values())
 
 
 def test_the_pages_and_tables_that_are_made_of_the_parts_are_current() -> None:

@@ -65,6 +65,7 @@ class Method(ABC):
     publishes_groups: ClassVar[bool] = True  # in which somebody can be found, and not how many there are
     shows_centres: ClassVar[bool] = False  # of groups, so that a reader looks for the nearest one
     permutes: ClassVar[bool] = False  # sensitive values are in random order within their group
+    refuses_because: ClassVar[str] = ""  # why it meets some criteria never, for docs/matrix.md
 
     @abstractmethod
     def propose(self, base: Base, asked: Asked) -> Proposal:

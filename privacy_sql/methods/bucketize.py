@@ -37,6 +37,9 @@ class Bucketize(Method):
     """
 
     name: ClassVar[str] = "bucketize"
+    refuses_because: ClassVar[str] = (
+        "it shows exact quasi-identifiers beside permuted values, and no label of a group"
+    )
     permutes: ClassVar[bool] = True
 
     by: str | Sequence[str] | Mapping[str, int]

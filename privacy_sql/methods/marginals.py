@@ -49,6 +49,11 @@ class Marginals(Method):
     """
 
     name: ClassVar[str] = "marginals"
+    refuses_because: ClassVar[str] = (
+        "they are about one table; marginals are several tables about the same people, and each "
+        "being safe does not make them safe together: `k_link`, `k_combinatorial`, "
+        "`maxent_l_diversity` and `composition` are about the collection"
+    )
     searches: ClassVar[bool] = True
     several_sensitive: ClassVar[bool] = True
     publishes_rows: ClassVar[bool] = False

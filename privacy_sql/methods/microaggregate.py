@@ -42,6 +42,7 @@ class Microaggregate(Method):
     """
 
     name: ClassVar[str] = "microaggregate"
+    refuses_because: ClassVar[str] = "a mean has no label that people of the population could be matched with"
     shows_centres: ClassVar[bool] = True
 
     k: int

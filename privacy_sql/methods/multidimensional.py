@@ -48,6 +48,7 @@ class Multidimensional(Method):
     """
 
     name: ClassVar[str] = "multidimensional"
+    refuses_because: ClassVar[str] = "a box has no label that people of the population could be matched with"
 
     split: str = "median"
     by_class: str | None = None

@@ -58,6 +58,9 @@ class NoisyCounts(Method):
     """
 
     name: ClassVar[str] = "noisy_counts"
+    refuses_because: ClassVar[str] = (
+        "it publishes no rows: differential privacy is a promise of the noise, kept in the ledger"
+    )
     # its guarantee is a promise, so no requirement on rows applies
     promises: ClassVar[bool] = True
     publishes_groups: ClassVar[bool] = False
