@@ -97,20 +97,17 @@ def writer_of(kept: KeptRelease) -> Writer:
 
     def write(folder: Path) -> list[Path]:
         made = [kept.write(folder)]
-        if kept.held is not None:
+        if kept.held is None:
+            return made
+        with connect() as engine:
+            session = engine.session(folders=[folder])
             for name, columns in ((GROUPS, kept.held.groups), (VALUES, kept.held.values)):
-                place = folder / name
-                with connect() as engine:
-                    session = engine.session(folders=[place.parent])
-                    inside = {f"c{number}": column for number, column in enumerate(columns.values())}
-                    relation = session.load(inside, "held")
-                    query = render(
-                        "history/kept.sql",
-                        relation=relation,
-                        columns=list(zip(names(inside), columns, strict=True)),
-                    )
-                    session.write_file(query, place, "parquet")
-                place.chmod(0o600)
+                inside = {f"c{number}": column for number, column in enumerate(columns.values())}
+                relation = session.load(inside, "held")
+                shown = list(zip(names(inside), columns, strict=True))
+                query = render("history/kept.sql", relation=relation, columns=shown)
+                session.write_file(query, folder / name, "parquet")
+                (folder / name).chmod(0o600)
                 made.append(folder / name)
         return made
 
