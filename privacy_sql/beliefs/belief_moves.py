@@ -28,9 +28,9 @@ Row = Mapping[str, Any]
 SMOOTHING = Fraction(3, 4)
 
 
-def studied(base: Base) -> studied_table.Studied:
-    """The table as the adversary sees it, read once per base."""
-    return base.memory.once("studied", lambda: studied_table.studied(base))
+def studied(base: Base, unknown: frozenset[str] = frozenset()) -> studied_table.Studied:
+    """The table as an adversary sees it who does not know some columns, read once per base."""
+    return base.memory.once(("studied", unknown), lambda: studied_table.studied(base, unknown=unknown))
 
 
 def states(table: studied_table.Studied) -> int:

@@ -118,8 +118,9 @@ def _numeric(name: str, values: Sequence[Any], domain: object, exact: bool) -> R
     if len(values) > WIDE:
         return Resemblance(name, "numeric", None, numbers, span)
     missing = np.array([n is None for n in numbers], dtype=bool)
-    filled = [Fraction(0) if n is None else n for n in numbers]
-    column: Array = np.array(filled, dtype=object) if exact else np.array([float(n) for n in filled])
+    # from the lowest on: where numbers are large, those next to one another may be one as floats
+    above = [Fraction(0) if n is None else n - low for n in numbers]
+    column: Array = np.array(above, dtype=object) if exact else np.array([float(n) for n in above])
     cells: Any = abs(column[:, None] - column[None, :])
     cells = cells / ((span if exact else float(span)) or 1)
     cells[missing[:, None] ^ missing[None, :]] = Fraction(1) if exact else 1.0

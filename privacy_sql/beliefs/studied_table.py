@@ -5,7 +5,7 @@ li2009, Sec. II. Beliefs are computed from it; codes replace values everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -50,14 +50,17 @@ class Studied:
 
 
 def studied(
-    base: Base, targets: Sequence[Sequence[Any]] | None = None, in_fractions: bool = False
+    base: Base,
+    targets: Sequence[Sequence[Any]] | None = None,
+    in_fractions: bool = False,
+    unknown: Collection[str] = (),
 ) -> Studied:
     """Read the counts and distances of a base; `targets` replace the kinds that occur.
 
-    `in_fractions` gives exact results for small tables.
+    `in_fractions` gives exact results for small tables; `unknown` columns tell the adversary nothing.
     """
     refuse(base)
-    quasi = names(base.aliases.values())
+    quasi = names(alias for alias in base.aliases.values() if alias not in unknown)
     found = base.engine.arrays(
         render("counted/counts_by.sql", base=base.relation, columns=[*quasi, Sql("s")])
     )

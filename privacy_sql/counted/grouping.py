@@ -155,6 +155,7 @@ class Grouping:
     located_by: str = "labels"
     printed: Sql | None = None  # g, label_q1.., where boxes print labels
     viewed: bool = False  # whether the histogram is a view, which works out its groups each time it is read
+    unknown: frozenset[str] = frozenset()  # columns of its base that its reader does not know
 
     @classmethod
     def by(cls, base: Base, keys: Sequence[Key]) -> Grouping:
@@ -242,7 +243,12 @@ class Grouping:
     @cached_property
     def unknowing(self) -> Grouping | None:
         """The coarser groups for a reader who knows no insensitive column; None if none counts as known."""
-        return self.without_keys(self.base.table.also_known)
+        known = self.base.table.also_known
+        if not known:
+            return None
+        # where no key is one of them, the groups are the same, but not what their reader believes beforehand
+        unknown = frozenset(str(self.base.aliases[column]) for column in known)
+        return replace(self.without_keys(known) or self, unknown=unknown)
 
     def without_keys(self, columns: Collection[str]) -> Grouping | None:
         """The coarser groups for a reader who does not know some columns; None if no key is one of them."""

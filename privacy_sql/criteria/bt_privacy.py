@@ -144,8 +144,13 @@ class BTPrivacy(Criterion):
         memory = grouping.base.memory
         found = []
         for number, (bandwidth, t) in enumerate(self.points):
-            adversary = (bandwidth, None if self._own is None else (str(self._own.place), self._own.learned))
-            believed = memory.once(("prior", adversary), partial(self._believed, grouping.base, bandwidth))
+            own = None if self._own is None else (str(self._own.place), self._own.learned)
+            # stated beliefs are about who knows every column
+            unknown = grouping.unknown if self._own is None or self._own.learned else frozenset()
+            adversary = (bandwidth, own, unknown)
+            believed = memory.once(
+                ("prior", adversary), partial(self._believed, grouping.base, bandwidth, unknown)
+            )
             found += belief_moves.rows(
                 believed.table,
                 beliefs.published(grouping, believed.table),
@@ -159,9 +164,9 @@ class BTPrivacy(Criterion):
             )
         return found
 
-    def _believed(self, base: Base, bandwidth: beliefs.Bandwidth) -> Believed:
-        """The beliefs of one point's adversary before the release."""
-        table = belief_moves.studied(base)
+    def _believed(self, base: Base, bandwidth: beliefs.Bandwidth, unknown: frozenset[str]) -> Believed:
+        """The beliefs of one point's adversary before the release, who may not know some columns."""
+        table = belief_moves.studied(base, unknown)
         if self._own is None:
             return Believed(table, beliefs.prior(table, bandwidth))
         return self._own.believed(table, bandwidth)

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import duckdb
 
 from privacy_sql import deadlines
+from privacy_sql.engines._sources import as_pattern
 from privacy_sql.engines._spill import private_folder, sweep
 from privacy_sql.errors import EngineError, UsageError
 from privacy_sql.query.template import literal
@@ -91,7 +92,9 @@ class DuckDBConnection:
         connection.execute("set python_enable_replacements = false")
         reached = {"allowed_paths": self.files, "allowed_directories": {*self.folders, self.private}}
         for name, paths in reached.items():
-            connection.execute(f"set {name} = [{', '.join(map(literal, map(str, sorted(paths))))}]")
+            # a statement names a file by a pattern, which has to be allowed like what it matches
+            spelt = sorted({*map(str, paths), *map(as_pattern, paths)})
+            connection.execute(f"set {name} = [{', '.join(map(literal, spelt))}]")
         for name in ("autoinstall_known_extensions", "autoload_known_extensions", "enable_external_access"):
             connection.execute(f"set {name} = false")
         connection.execute("set enable_progress_bar = false")

@@ -13,6 +13,7 @@ from math import prod
 from pathlib import Path
 
 from privacy_sql.engines import Row
+from privacy_sql.engines._sources import as_pattern
 from privacy_sql.query.template import Query, Sql, literal, quote
 
 # below this many rows, the statements cost more than they save
@@ -39,7 +40,7 @@ class PackedColumns:
         text = f"""
             select count(*) as n_pieces, count(distinct row_group_id) as n_groups,
                 coalesce(sum(num_values), 0) as n_all, coalesce(max({size}), 1e9) as n_bytes
-            from parquet_metadata({literal(str(self.path))}) where path_in_schema in ({names})"""
+            from parquet_metadata({literal(as_pattern(self.path))}) where path_in_schema in ({names})"""
         return Query(text, f"looking at {self.path.name}")
 
     def are_small(self, found: Row) -> bool:

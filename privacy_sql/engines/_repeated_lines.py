@@ -15,6 +15,7 @@ from os import SEEK_END
 from pathlib import Path
 
 from privacy_sql.engines import Row
+from privacy_sql.engines._sources import as_pattern
 from privacy_sql.query.template import Query, Sql, literal, quote
 
 # smaller files are read faster than they can be sampled
@@ -46,7 +47,8 @@ class Lines:
         nowhere = "".join(secrets.choice(CONTROLS) for _ in range(4))
         options = f"delim = {literal(nowhere)}, header = true, auto_detect = false, quote = '', escape = ''"
         strict = f"nullstr = '', strict_mode = true, null_padding = false, {PIECES_OF_LINES}"
-        read = f"read_csv({literal(str(self.path))}, columns = {{'line': 'VARCHAR'}}, {options}, {strict})"
+        path = literal(as_pattern(self.path))
+        read = f"read_csv({path}, columns = {{'line': 'VARCHAR'}}, {options}, {strict})"
         text = f"select line, cast(count(*) as bigint) as n_rows from {read} group by line"
         return Query(text, f"counting lines of {self.path.name}")
 

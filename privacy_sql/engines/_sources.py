@@ -66,6 +66,15 @@ def existing(path: Path) -> list[Path]:
     raise no_file(path)
 
 
+def as_pattern(path: Path) -> str:
+    """The pattern that only this path matches, for an engine that takes every path for a pattern.
+
+    >>> as_pattern(Path("/data/p[1].csv"))
+    '/data/p[[]1].csv'
+    """
+    return re.sub(r"[*?[]", r"[\g<0>]", str(path.resolve()))
+
+
 def unlike(folder: Path) -> DataError:
     """The error for Parquet files that do not form one table."""
     told = f"the Parquet files of {folder.name or folder} do not have the same columns and types"

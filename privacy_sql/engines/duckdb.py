@@ -25,6 +25,7 @@ from privacy_sql.engines._escaping import as_meant
 from privacy_sql.engines._packed_columns import PackedColumns
 from privacy_sql.engines._repeated_lines import PIECES, Lines, repeat
 from privacy_sql.engines._sources import (
+    as_pattern,
     csv_header,
     existing,
     is_file,
@@ -184,10 +185,9 @@ class DuckDB(Engine):
 
     def _file(self, files: list[Path]) -> Sql:
         path, *others = files
-        text = literal(str(path.resolve()))
         if path.suffix.lower() == ".parquet":
             # a folder called k=5 is not a column of its files
-            read = [f"read_parquet({literal(str(f.resolve()))}, hive_partitioning = false)" for f in files]
+            read = [f"read_parquet({literal(as_pattern(f))}, hive_partitioning = false)" for f in files]
             origin = f"reading {path.name}"
             shapes = [self._described(Query(f"select * from {one} limit 0", origin)) for one in read]
             if any(shape != shapes[0] for shape in shapes):
@@ -204,7 +204,8 @@ class DuckDB(Engine):
         options = f"columns = {{{columns}}}, delim = {literal(separator)}, header = true, auto_detect = false"
         options += f", {PIECES}"
         strict = "quote = '\"', escape = '\"', nullstr = '', strict_mode = true, null_padding = false"
-        query = Query(f"select * from read_csv({text}, {options}, {strict})", f"reading {path.name}")
+        text = f"select * from read_csv({literal(as_pattern(path))}, {options}, {strict})"
+        query = Query(text, f"reading {path.name}")
         made = self.create(query, view=True)
         self._lines[made] = Lines(path.resolve(), separator, header)
         return made
@@ -395,8 +396,9 @@ class DuckDB(Engine):
 
     @contextlib.contextmanager
     def reader(self, files: Sequence[Path]) -> Iterator[Engine]:
-        reached = self._to.reaches(map(Path.resolve, files))
-        with contextlib.nullcontext(self) if reached else self.beside() as home:
+        # a database of its own may have macros by the names of functions, and so may one that was worked with
+        own = self._to.place == ":memory:" and self._to.files.issuperset(map(Path.resolve, files))
+        with contextlib.nullcontext(self) if own else self.beside() as home:
             yield home.session(files)
 
     def drop(self, relation: Sql) -> None:

@@ -16,6 +16,7 @@ from privacy_sql.criteria._skyline_words import facts_of, story
 from privacy_sql.display.progress import report
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
+from privacy_sql.hierarchies.base import text_of
 from privacy_sql.kernels.skyline import breach_probability as kernel
 from privacy_sql.kernels.skyline.find import Point
 from privacy_sql.kernels.skyline.find import find_skyline as edge
@@ -108,7 +109,7 @@ class Skylines:
             return 0
         named: dict[str, tuple[str, list[Any]]] = {
             "position": ("bigint", [0]),
-            "name": ("varchar", [str(value)]),
+            "name": ("varchar", [text_of(value)]),
         }
         query = render(
             "criteria/named_values.sql",

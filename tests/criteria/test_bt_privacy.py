@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Iterator
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +19,7 @@ from privacy_sql.criteria import read
 from privacy_sql.kernels.beliefs import posterior as kernel
 from tests import engines
 from tests.oracles import background_knowledge as oracle
+from tests.seeds import OFTEN, seeds
 
 JOBS = ps.Tree({"cook": ["food", "*"], "baker": ["food", "*"], "nurse": ["care", "*"]})
 ILLNESS = ps.Tree({"flu": ["air", "*"], "cold": ["air", "*"], "burn": ["skin", "*"]})
@@ -308,3 +311,57 @@ def test_a_hierarchy_that_relates_no_two_values_leaves_the_default_distance_plai
     )
     with pytest.raises(ps.PrivacySqlError, match="smooths nothing"):
         verdict_of(ps.BTPrivacy(bandwidth="1/2", t="1", distance="smoothed_js"), sensitive_hierarchy=flat)
+
+
+def test_known_columns_hold_for_who_knows_them_and_for_who_does_not(shared: Any) -> None:
+    """Who does not know a column believes beforehand what the other columns say."""
+    met = set()
+    for seed in seeds(400, OFTEN):
+        draw = random.Random(seed)
+        rows = [
+            (draw.choice(AGES), draw.choice(["part", "full"]), draw.choice(ILL))
+            for _ in range(draw.randint(4, 9))
+        ]
+        frame = pd.DataFrame(rows, columns=["age", "job", "ill"])
+        asked = [ps.BTPrivacy([[draw.choice(["0.3", "0.6"]), draw.choice(["0.1", "0.2"])]])]
+
+        def safe(quasi: list[str], asked: Any = asked, frame: Any = frame, **more: Any) -> bool:
+            return bool(ps.check(shared, ps.Table(frame, quasi, "ill", **more), asked))
+
+        known = safe(["age"], insensitive={"columns": ["job"], "known": True})
+        each = (safe(["age", "job"]), safe(["age"], drop=["job"]))
+        assert known == all(each), seed
+        met.add(each)
+    assert {(True, True), (True, False)} <= met
+
+
+@pytest.mark.parametrize("low", [0, 1_700_000_000_000_000_000, -(10**25)])
+@pytest.mark.parametrize("from_text", [True, False])
+def test_numbers_far_from_zero_are_as_far_from_one_another(shared: Any, low: int, from_text: bool) -> None:
+    """As floats, large numbers next to one another are one number, and everybody would look alike."""
+    rows: list[Any] = []
+    for k in range(10):
+        first, second = "ab" if k < 7 else "ba"
+        rows += [(low, first, k), (low + 60, second, k)]
+    if not from_text and abs(low) > 2**63:
+        rows = [(Decimal(n), *others) for n, *others in rows]
+    frame = pd.DataFrame(rows, columns=["t", "s", "g"], dtype=object)
+    domains = {"t": (low, low + 60)} if from_text else None
+    if from_text:
+        frame["t"] = frame["t"].map(str)
+    table = ps.Table(frame, ["t"], "s", group="g", domains=domains)
+    (found,) = ps.check(shared, table, [ps.BTPrivacy([["0.3", "0.1"]], distance="tv")]).values()
+    assert not found.safe and found.value == pytest.approx(0.14482758620689656)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("extreme", "same"), [("1e400", "inf"), ("1e-400", "0")])
+def test_bandwidths_beyond_floats_are_as_wide_and_as_narrow_as_any(
+    shared: Any, extreme: str, same: str
+) -> None:
+    frame = pd.DataFrame({"age": [20, 25, 30, 40] * 2, "ill": ["a", "b", "a", "a", "b", "b", "a", "b"]})
+    table = ps.Table(frame.assign(g=[1, 1, 2, 2] * 2), ["age"], "ill", group="g")
+    one, other = (
+        ps.check(shared, table, [ps.BTPrivacy([[bandwidth, "0.2"]])]) for bandwidth in (extreme, same)
+    )
+    assert [v.value for v in one.values()] == [v.value for v in other.values()]

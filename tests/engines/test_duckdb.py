@@ -127,26 +127,33 @@ def test_rows_that_cannot_be_fetched_leave_an_engine_that_still_takes_frames(
         assert ps.check(engine, fine, [ps.KAnonymity(2)])["k_anonymity(k=2)"].safe
 
 
-@pytest.mark.parametrize("opened_for", ["its folder", "the file", "another folder", "the folder of a link"])
-def test_a_file_is_read_where_the_engine_was_opened_for_it_and_else_by_another_one(
+OPENED_FOR = ["the file", "its folder", "another folder", "the folder of a link", "the file, with a database"]
+
+
+@pytest.mark.parametrize("opened_for", OPENED_FOR)
+def test_a_file_is_read_back_by_an_engine_that_was_opened_for_it_and_else_by_another_one(
     tmp_path: Path, opened_for: str
 ) -> None:
-    """A link may lead out of a folder that an engine was opened for; then it does not reach the file."""
+    """A link may lead out of a folder, and a database may have macros that are called as functions are."""
     home, links = tmp_path / "home", tmp_path / "links"
     home.mkdir(), links.mkdir()
     file = home / "people.csv"
     file.write_text("age\n30\n")
     (links / "people.csv").symlink_to(file)
-    reached = {"its folder": {"folders": [home]}, "the file": {"files": [file]}}.get(opened_for)
+    reached: Any = {"files": [file]} if "the file" in opened_for else {}
+    reached = {"folders": [home]} if opened_for == "its folder" else reached
     read = links / "people.csv" if opened_for == "the folder of a link" else file
-    with ps.connect("duckdb:", **(reached or {"folders": [links]})) as engine:
+    place = stored(tmp_path, "varchar", "1") if opened_for.endswith("database") else ""
+    with ps.connect(place or "duckdb:", **(reached or {"folders": [links]})) as engine:
+        if place:
+            engine.connection.execute("create macro read_csv(f, columns := 1, delim := 1) as table select 0")
         assert engine.fetch(Query("select 1 as one")) == [{"one": 1}]  # it is open from now on
         with engine.reader([read]) as reader:
             found = reader.fetch(Query(f"select age from {reader.source(read)}"))
-            assert (reader.connection is engine.connection) == (reached is not None)
+            assert (reader.connection is engine.connection) == (opened_for == "the file")
         assert found == [{"age": "30"}]
         assert engine.fetch(Query("select 2 as two")) == [{"two": 2}]
-        if reached is None:
+        if not reached:
             with pytest.raises(ps.PrivacySqlError):
                 engine.fetch(Query(f"select age from read_csv('{file}')"))
 
@@ -165,3 +172,48 @@ def test_a_run_opens_one_duckdb_and_reads_its_file_back_with_it(
     assert len(made) == 1
     (published,) = (tmp_path / "out").glob("*.manifest.json")
     assert call("verify", published).exit == 0
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    ("name", "alike"),
+    [("p[1]", "p1"), ("a*", "ab"), ("q?", "qr"), ("[!x]", "y"), ("d*/p", "dx/p"), ("[[]", "[")],
+)
+def test_a_name_with_characters_of_a_pattern_is_the_name_of_one_file(
+    tmp_path: Path, name: str, alike: str, kind: str
+) -> None:
+    """Also where the engine may read the other files that the name would match as a pattern."""
+    for stem, rows in ((name, [("20", "a"), ("21", "b")]), (alike, [("30", "a"), ("30", "b")])):
+        (tmp_path / stem).parent.mkdir(exist_ok=True)
+        frame = pd.DataFrame(rows, columns=["age", "ill"])
+        place = tmp_path / f"{stem}.{kind}"
+        frame.to_csv(place, index=False) if kind == "csv" else frame.to_parquet(place)
+    with ps.connect("duckdb:", folders=[tmp_path]) as engine:
+        for stem, ages in ((name, {"20", "21"}), (alike, {"30"})):
+            source = tmp_path / f"{stem}.{kind}"
+            told = ps.check(engine, ps.Table(source, ["age"], "ill"), [ps.KAnonymity(2)])
+            assert bool(told) == (ages == {"30"})
+            table = ps.Table(source, {"age": ps.KeepOrDrop()}, "ill")
+            release = ps.publish(engine, table, [ps.KAnonymity(1)], ps.Generalise())
+            out = tmp_path / "out" / source.name
+            ps.write(engine, release, out, overwrite=True)
+            assert {
+                row["age"] for row in engine.fetch(Query(f"select age from {engine.source(out)}"))
+            } == ages
+    if kind == "parquet" and "/" not in name:
+        with ps.connect() as engine:  # a folder of Parquet files is all of them, each once
+            told = ps.check(engine, ps.Table(tmp_path, ["age"], "ill"), [ps.KAnonymity(2)])
+            assert told["k_anonymity(k=2)"].value == 1  # 20 and 21, and 30 twice
+
+
+def test_a_project_reads_its_own_source_and_not_its_population(tmp_path: Path) -> None:
+    (tmp_path / "p[1].csv").write_text("age,ill\n" + "".join(f"{20 + n},flu\n" for n in range(20)))
+    (tmp_path / "p1.csv").write_text("age,ill\n" + "30,flu\n" * 50)
+    (tmp_path / "privacy.yml").write_text(
+        "version: 1\nreleases:\n  people:\n    source: {file: 'p[1].csv'}\n    population: {file: p1.csv}\n"
+        "    quasi_identifiers: [{column: age, hierarchy: {intervals: [10]}}]\n    sensitive: ill\n"
+        "    require: {k_anonymity: {k: 5}}\n    method: {generalise: {levels: {age: 0}}}\n"
+        "    output: {target: out/people.csv}\n"
+    )
+    assert call("run", "--project", tmp_path).exit == 1
+    assert not (tmp_path / "out" / "people.csv").exists()

@@ -12,6 +12,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.cli.main import run
 from privacy_sql.studies.skyline import TableSkylines, skylines
+from tests import engines
 from tests.seeds import seeds
 
 
@@ -74,3 +75,11 @@ def test_the_command_line_names_people_to_those_who_ask(tmp_path: Any) -> None:
         f"ID{n}" for n in range(2, 7)
     ]
     assert any("known ID2 (b), known ID3 (c)" in line for line in internal.lines)
+
+
+def test_a_boolean_value_is_named_as_python_and_as_an_engine_spell_it() -> None:
+    table = ps.Table(pd.DataFrame({"q": ["a"] * 4, "s": [True, True, True, False]}), ["q"], "s")
+    with engines.opened() as engine:
+        for value in (True, "true"):
+            assert ps.breach_probability(engine, table, value=value, l=0, k=0, m=0) == Fraction(3, 4)
+            assert ps.find_skyline(engine, table, value=value, limit="0.9") == [(0, 0, 0)]

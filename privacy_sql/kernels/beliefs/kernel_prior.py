@@ -8,6 +8,7 @@ back.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -28,6 +29,9 @@ Kernel = Literal["epanechnikov", "uniform"]
 
 SMALLEST_WEIGHT = 1e-12
 """A weight below this is 0, so that fractions and floats agree on who resembles whom."""
+
+MOST = Fraction(sys.float_info.max)
+"""A wider bandwidth counts everybody: no distance is near it."""
 
 CACHED = 1 << 15
 """Cells of a block that a processor keeps at hand."""
@@ -143,11 +147,11 @@ def weight_matrix(distances: Array, bandwidth: Number | str, kernel: Kernel = "e
         exact[...] = [[kernel_weight(d, b, kernel) for d in row] for row in cells]
         return exact
     _check_bandwidth(b)
-    if b == math.inf:
+    if b > MOST:
         return np.ones(cells.shape)
     if kernel == "uniform":
         return np.asarray(cells <= float(b), dtype=float)
-    if b == 0:
+    if float(b) == 0:
         return np.asarray(cells == 0, dtype=float)
     weights = np.asarray(1 - (cells / float(b)) ** 2)
     return np.asarray(np.where((cells < float(b)) & (weights >= SMALLEST_WEIGHT), weights, 0.0))
