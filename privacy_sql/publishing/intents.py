@@ -149,7 +149,8 @@ def settle_to_read(place: Path, engine: Engine | None = None) -> None:
 
 
 def _waited(place: Path, engine: Engine | None, register: Register | None, *, reads: bool) -> str:
-    if not path_of(place).is_file():
+    begun = engine is not None and not reads and _note_of(place).is_file()
+    if not path_of(place).is_file() and not begun:
         return ""
     # a live run holds the folder; wait for it, because its swap is short
     with writing.only_writer(place.parent, wait=True):

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from privacy_sql import files, manifest
+from privacy_sql.engines._sources import existing
 from privacy_sql.errors import DataError
 
 KEY = "source.key"
@@ -37,12 +38,20 @@ def private(directory: Path) -> Path:
 
 
 def source_hash(folder: Path, source: Path) -> str:
-    """HMAC-SHA-256 of a file's bytes with the key of this project, which is created on first use."""
-    made = hmac.new(project_key(folder), digestmod=hashlib.sha256)
-    with manifest.opened(source) as stream:
-        while block := stream.read(1 << 20):
-            made.update(block)
-    return made.hexdigest()
+    """HMAC-SHA-256 of a file's bytes with the key of this project, which is created on first use.
+
+    Of several Parquet files that are one table, of their names and hashes.
+    """
+    key, found = project_key(folder), {}
+    for file in existing(source):
+        made = hmac.new(key, digestmod=hashlib.sha256)
+        with manifest.opened(file) as stream:
+            while block := stream.read(1 << 20):
+                made.update(block)
+        found[file.name] = made.hexdigest()
+    if source.is_file():
+        return found[source.name]
+    return hmac.new(key, json.dumps(found).encode(), hashlib.sha256).hexdigest()
 
 
 def project_key(folder: Path) -> bytes:
@@ -52,15 +61,17 @@ def project_key(folder: Path) -> bytes:
         files.sweep(place)
         if not os.path.lexists(place):
             made = files.hidden(place, secrets.token_hex(6))
-            files.write_synced(made, secrets.token_bytes(32), 0o600)
             try:
-                # complete, and under this name only if nobody else made one
-                os.link(made, place)
-            except FileExistsError:
-                pass
-            except OSError:  # a file system without links; the folder is locked
-                os.rename(made, place)
-            made.unlink(missing_ok=True)
+                files.write_synced(made, secrets.token_bytes(32), 0o600)
+                try:
+                    # complete, and under this name only if nobody else made one
+                    os.link(made, place)
+                except FileExistsError:
+                    pass
+                except OSError:  # a file system without links; the folder is locked
+                    os.rename(made, place)
+            finally:
+                made.unlink(missing_ok=True)
             files.sync(folder)
     with manifest.opened(place) as stream:
         key = stream.read()

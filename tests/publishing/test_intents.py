@@ -23,6 +23,7 @@ from privacy_sql.errors import DataError, PrivacySqlError
 from privacy_sql.publishing import intents
 from privacy_sql.query.template import Query
 from tests import engines
+from tests.command_line import call
 from tests.conftest import NIGHTLY
 from tests.in_time import in_time
 
@@ -470,3 +471,26 @@ def test_a_fifo_under_the_name_of_a_target_is_refused_and_nobody_waits(tmp_path:
                 read()
             assert refused.value.code in ("target_exists", "output_changed", "no_manifest"), refused.value
     assert (tmp_path / name).is_fifo()
+
+
+@pytest.mark.parametrize("safe", [False, True])
+def test_what_a_run_began_to_write_goes_whatever_the_next_run_comes_to(tmp_path: Path, safe: bool) -> None:
+    """An engine without transactions keeps what a kill leaves, and others can read it."""
+    (tmp_path / "people.csv").write_text("age,ill\n30,flu\n" + "30,cold\n" * safe)
+    (tmp_path / "privacy.yml").write_text(
+        "version: 1\nconnections:\n  store: {type: duckdb, path: s.db}\nreleases:\n  people:\n"
+        "    source: {file: people.csv}\n    quasi_identifiers: [age]\n    sensitive: ill\n"
+        "    require: {k_anonymity: {k: 2}}\n    method: {generalise: {levels: {age: 0}}}\n"
+        "    output: {connection: store, relation: published}\n"
+    )
+    with duckdb.connect(tmp_path / "s.db") as connection:
+        connection.execute("create table ps_new_aaaaaaaaaaaa as select 'row' as of_somebody")
+        connection.execute("create table ps_new_of_somebody_else as select 1 as one")
+    note = tmp_path / "target" / ".people.manifest.json.begun"
+    note.parent.mkdir()
+    note.write_text('["ps_new_aaaaaaaaaaaa"]')
+    assert call("run", "--project", tmp_path).exit == (0 if safe else 1)
+    assert not note.exists()
+    with duckdb.connect(tmp_path / "s.db") as connection:
+        found = {name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()}
+    assert found == {"ps_new_of_somebody_else"} | ({"published"} if safe else set())

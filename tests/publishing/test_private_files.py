@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from privacy_sql.errors import DataError
 from privacy_sql.publishing import private_files
+from tests.command_line import call
 
 THEIRS = b"A" * 32
 
@@ -50,3 +53,25 @@ def test_a_killed_run_leaves_no_second_copy_of_the_key(tmp_path: Path) -> None:
     assert private_files.source_hash(tmp_path, source) == told
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv", private_files.KEY]
     assert place.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("named", ["people.parquet", "people.parquet/*.parquet"])
+def test_a_project_publishes_what_several_files_hold(tmp_path: Path, named: str) -> None:
+    (tmp_path / "people.parquet").mkdir()
+    for number in range(2):
+        frame = pd.DataFrame({"age": [30 + number] * 3, "ill": ["flu", "cold", "gout"]})
+        frame.to_parquet(tmp_path / "people.parquet" / f"part{number}.parquet")
+    (tmp_path / "privacy.yml").write_text(
+        f"version: 1\nreleases:\n  people:\n    source: {{file: '{named}'}}\n"
+        "    quasi_identifiers: [{column: age, hierarchy: {intervals: [10]}}]\n    sensitive: ill\n"
+        "    require: {k_anonymity: {k: 3}}\n    method: {generalise: {levels: {age: 0}}}\n"
+        "    output: {target: out/people.csv}\n"
+    )
+    told = call("run", "--project", tmp_path)
+    assert told.exit == 0, told.everything
+    assert len((tmp_path / "out" / "people.csv").read_text().splitlines()) == 7
+    folder, source = tmp_path / "target" / "private", tmp_path / named
+    kept = json.loads((folder / private_files.HASHES).read_text())["people"]
+    assert kept == {"file": source.name, "hmac_sha256": private_files.source_hash(folder, source)}
+    pd.DataFrame({"age": [9], "ill": ["flu"]}).to_parquet(tmp_path / "people.parquet" / "part1.parquet")
+    assert private_files.source_hash(folder, source) != kept["hmac_sha256"]
