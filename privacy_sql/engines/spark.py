@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
+import re
 import shutil
 import time
 import weakref
@@ -137,15 +138,15 @@ class Spark(Engine):
         path, *others = files
         if others:  # by their names, because Spark skips a hidden folder
             with self._explained("reading"):
-                shapes = [self._session.read.parquet(str(file.resolve())).dtypes for file in files]
+                shapes = [self._session.read.parquet(_as_pattern(file)).dtypes for file in files]
                 if any(shape != shapes[0] for shape in shapes):
                     raise unlike(path.parent)
-                return self._session.read.parquet(*(str(file.resolve()) for file in files))
+                return self._session.read.parquet(*map(_as_pattern, files))
         if path.name.startswith((".", "_")):  # and such files, without a message
             return self._session.createDataFrame(arrows.plain(arrows.of_file(path)))
         if path.suffix.lower() == ".parquet":
             with self._explained("reading"):
-                return self._session.read.parquet(str(path.resolve()))
+                return self._session.read.parquet(_as_pattern(path))
         return self._session.createDataFrame(arrows.of_file(path))
 
     def _plain(self, frame: DataFrame) -> Sql:
@@ -350,6 +351,11 @@ def _opened(master: str, settings: Mapping[str, str]) -> SparkSession:
     for name, value in SETTINGS.items():
         running.conf.set(name, value)
     return running
+
+
+def _as_pattern(path: Path) -> str:
+    """The pattern that only this path matches: Spark takes every path for one."""
+    return re.sub(r"[*?{}\[\]\\]", r"\\\g<0>", str(path.resolve()))
 
 
 def _quote(name: str) -> str:

@@ -68,3 +68,11 @@ def test_a_file_without_a_header_shows_nobody(tmp_path: Path) -> None:
     assert not (tmp_path / "p").exists()
     place.write_text("born,2024-01-01\n" + "".join(f"1980-01-{n % 28 + 1:02d},{n % 5}\n" for n in range(90)))
     assert run(["profile", "--source", str(place)]).exit == 0  # counts of a day
+
+
+def test_identify_counts_people_and_not_their_rows(tmp_path: Path) -> None:
+    visits = tmp_path / "visits.csv"
+    rows = [f"p{n},{30 + n % 5},{1000 + n},{ill}" for n in range(60) for ill in ("flu", "cold")]
+    visits.write_text("\n".join(["patient_id,age,zip,diagnosis", *rows, ""]))
+    told = call("profile", "--source", visits, "--identify", "2", "--quasi", "age,zip")
+    assert "60 of 60 people" in told.out, told.everything

@@ -292,3 +292,18 @@ def test_java_writes_no_row_to_the_terminal(tmp_path: Path) -> None:
     assert done.returncode == 3, done.stderr
     assert canaries.MARK not in done.stdout + done.stderr
     assert not canaries.holding(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "alike"), [("p[1]", "p1"), ("a*", "ab"), ("q?", "qr"), ("{x,y}", "x")])
+def test_a_name_with_characters_of_a_pattern_is_the_name_of_one_file(
+    spark: Any, tmp_path: Path, name: str, alike: str
+) -> None:
+    for stem, ages in ((name, ["20", "21"]), (alike, ["30", "30"])):
+        pd.DataFrame({"age": ages}).to_parquet(tmp_path / f"{stem}.parquet")
+    for stem, least in ((name, 1), (alike, 2)):
+        (found,) = ps.check(
+            spark, ps.Table(tmp_path / f"{stem}.parquet", ["age"]), [ps.KAnonymity(2)]
+        ).values()
+        assert found.value == least
+    (found,) = ps.check(spark, ps.Table(tmp_path, ["age"]), [ps.KAnonymity(1)]).values()
+    assert found.value == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from fractions import Fraction
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +84,14 @@ def command(
         if most is None:
             return
         able = [part.column for part in made if part.role == "quasi"]
-        asked = Table(found.relation, listed(quasi) or able, name=name)
+        ids = [found.columns[part.column] for part in made if part.role == "identifier"]
+        # people with several rows are people, and not so many rows
+        repeated = [one for one in ids if not one.unique and not one.n_nulls]
+        who: dict[str, Any] = {}
+        if repeated:
+            fewest = min(repeated, key=attrgetter("n_values"))
+            who = {"identifier": fewest.name, "values_per_person": "set"}
+        asked = Table(found.relation, listed(quasi) or able, name=name, **who)
         told = identify(found.engine, declared or asked, most)
         identified[name], lines = _singled_out(told)
         whole.lines += [*lines, ""]
