@@ -112,18 +112,15 @@ class DuckDBConnection:
         """A frame that can be read while a statement runs here."""
         return frame
 
-    def reaches(self, files: Iterable[Path]) -> bool:
-        """Whether it was opened for these files, or for folders that hold them."""
-        folders = map(attrgetter("parents"), set(files) - self.files)
-        return not any(map(self.folders.isdisjoint, folders))
-
     def reaching(self, files: set[Path], folders: set[Path]) -> DuckDBConnection:
         """A connection that also reaches these: this one while it is unlocked, otherwise a second one."""
         if self._live is None:
             self.files |= files
             self.folders |= folders
             return self
-        if self.reaches(files) and folders <= self.folders:
+        # those that it was opened for, or that lie below its folders
+        outside = map(attrgetter("parents"), files - self.files)
+        if folders <= self.folders and not any(map(self.folders.isdisjoint, outside)):
             return self
         if self.place == ":memory:" and not self._live.execute(USERS_OWN).fetchall():
             return DuckDBConnection(self.place, self.limits, files, folders, self.debug)
