@@ -396,7 +396,7 @@ class DuckDB(Engine):
 
     @contextlib.contextmanager
     def reader(self, files: Sequence[Path]) -> Iterator[Engine]:
-        # a database of its own may have macros by the names of functions, and so may one that was worked with
+        # a database may have macros with the names of functions, which would be called instead of these
         own = self._to.place == ":memory:" and self._to.files.issuperset(map(Path.resolve, files))
         with contextlib.nullcontext(self) if own else self.beside() as home:
             yield home.session(files)

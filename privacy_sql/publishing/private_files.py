@@ -43,13 +43,14 @@ def source_hash(folder: Path, source: Path) -> str:
     Of several Parquet files that are one table, of their names and hashes.
     """
     key, found = project_key(folder), {}
-    for file in existing(source):
+    members = existing(source)
+    for file in members:
         made = hmac.new(key, digestmod=hashlib.sha256)
         with manifest.opened(file) as stream:
             while block := stream.read(1 << 20):
                 made.update(block)
         found[file.name] = made.hexdigest()
-    if source.is_file():
+    if members == [source]:
         return found[source.name]
     return hmac.new(key, json.dumps(found).encode(), hashlib.sha256).hexdigest()
 

@@ -76,3 +76,6 @@ def test_identify_counts_people_and_not_their_rows(tmp_path: Path) -> None:
     visits.write_text("\n".join(["patient_id,age,zip,diagnosis", *rows, ""]))
     told = call("profile", "--source", visits, "--identify", "2", "--quasi", "age,zip")
     assert "60 of 60 people" in told.out, told.everything
+    # who asks about the identifier itself asks about rows
+    told = call("profile", "--source", visits, "--identify", "1", "--quasi", "patient_id,age")
+    assert told.exit == 0 and " of 120 people" in told.out, told.everything

@@ -16,7 +16,11 @@ from privacy_sql.display.rounding import percent
 from privacy_sql.errors import number_of, people
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from privacy_sql.counted.profiling import Profile
     from privacy_sql.engines import Engine, Source
+    from privacy_sql.project.proposing import Proposed
     from privacy_sql.project.reading import Plan
     from privacy_sql.studies.identifying import Identified
     from privacy_sql.table import Table
@@ -83,15 +87,8 @@ def command(
         whole.lines += [f"{name}: {number_of(found.n_rows, 'row')}", *_lines(tables[name]), ""]
         if most is None:
             return
-        able = [part.column for part in made if part.role == "quasi"]
-        ids = [found.columns[part.column] for part in made if part.role == "identifier"]
-        # people with several rows are people, and not so many rows
-        repeated = [one for one in ids if not one.unique and not one.n_nulls]
-        who: dict[str, Any] = {}
-        if repeated:
-            fewest = min(repeated, key=attrgetter("n_values"))
-            who = {"identifier": fewest.name, "values_per_person": "set"}
-        asked = Table(found.relation, listed(quasi) or able, name=name, **who)
+        able = listed(quasi) or [part.column for part in made if part.role == "quasi"]
+        asked = Table(found.relation, able, name=name, **_whose(found, made, able))
         told = identify(found.engine, declared or asked, most)
         identified[name], lines = _singled_out(told)
         whole.lines += [*lines, ""]
@@ -115,6 +112,15 @@ def command(
         whole.lines.append("Next: privacy-sql check judges each table as it stands.")
     whole.more = {"tables": tables, **({"identified": identified} if identified else {})}
     return whole
+
+
+def _whose(found: Profile, made: Sequence[Proposed], asked: Sequence[str]) -> dict[str, Any]:
+    """What says whose the rows are, where somebody has several of them; empty where a row is a person."""
+    named = [found.columns[part.column] for part in made if part.role == "identifier"]
+    repeated = [one for one in named if not one.unique and not one.n_nulls and one.name not in asked]
+    if not repeated:
+        return {}
+    return {"identifier": min(repeated, key=attrgetter("n_values")).name, "values_per_person": "set"}
 
 
 def _lines(rows: list[dict[str, Any]]) -> list[str]:
